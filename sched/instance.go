@@ -1,0 +1,224 @@
+package sched
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Model says which of the four papers' job models an instance follows.
+type Model string
+
+// The four models.
+const (
+	ModelGang       Model = "gang"       // fixed gangs, placement decides the iteration time
+	ModelElastic    Model = "elastic"    // worker and parameter-server types and counts are chosen
+	ModelPreemptive Model = "preemptive" // gangs that may be paused, at a cost
+	ModelSharing    Model = "sharing"    // gangs that may share GPUs in pairs, at a cost
+)
+
+// Instance is everything that one scheduling problem consists of. Instances
+// are values to read: nothing changes one after Validate has passed.
+type Instance struct {
+	Name    string  `json:"name"`
+	Model   Model   `json:"model"`
+	Cluster Cluster `json:"cluster"`
+
+	// Slot is the slot length of a slotted instance; 0 means continuous time.
+	Slot Time `json:"slot,omitempty"`
+	// Deadline is what the objective scheduled-weight counts jobs by; 0
+	// elsewhere.
+	Deadline Time `json:"deadline,omitempty"`
+
+	// Interference[a][b] is xi ≥ 1: the factor by which the iterations of a
+	// job of task a lengthen while it shares a GPU with a job of task b.
+	Interference [][]float64 `json:"interference,omitempty"`
+
+	// Elastic holds the container types of the elastic model.
+	Elastic *ElasticTypes `json:"elastic,omitempty"`
+
+	Jobs []Job `json:"jobs"`
+
+	// History lists jobs that completed before this instance's epoch, oldest
+	// first. Predictors train on it.
+	History []PastJob `json:"history,omitempty"`
+}
+
+// ElasticTypes are the containers that an elastic job may be made of.
+type ElasticTypes struct {
+	Resources []string    `json:"resources"` // gpu, cpu, mem, bw, …: the meaning of every capacity and demand vector
+	Bandwidth int         `json:"bandwidth"` // index in Resources of the one that gradients flow over, in Mbit/s
+	Workers   []Container `json:"workers"`
+	Servers   []Container `json:"servers"` // parameter servers
+}
+
+// Container is a worker or parameter-server type.
+type Container struct {
+	Demand []int64 `json:"demand"` // per resource
+}
+
+// PastJob is a completed job as a predictor sees it.
+type PastJob struct {
+	User  string `json:"user,omitempty"`
+	Group string `json:"group,omitempty"`
+	Gang  int    `json:"gang"`
+	Iters int64  `json:"iters"`
+}
+
+// Validate returns an error that names the field and the reason if the
+// instance breaks the model's assumptions.
+func (in *Instance) Validate() error {
+	if err := in.validate(); err != nil {
+		return fmt.Errorf("instance %q: %w", in.Name, err)
+	}
+	return nil
+}
+
+func (in *Instance) validate() error {
+	switch in.Model {
+	case ModelGang, ModelPreemptive, ModelSharing, ModelElastic:
+	default:
+		return fmt.Errorf("model is %q: it must be gang, elastic, preemptive or sharing", in.Model)
+	}
+	if err := in.Cluster.validate(); err != nil {
+		return err
+	}
+	if in.Slot < 0 || in.Slot > MaxTime || in.Deadline < 0 || in.Deadline > MaxTime {
+		return fmt.Errorf("slot %v, deadline %v: both must be between 0s and %v", in.Slot, in.Deadline, MaxTime)
+	}
+	if err := in.validateTables(); err != nil {
+		return err
+	}
+	if len(in.Jobs) == 0 {
+		return errors.New("has no jobs")
+	}
+	gpus := in.Cluster.GPUs()
+	for i := range in.Jobs {
+		if err := in.Jobs[i].validate(in, gpus); err != nil {
+			return fmt.Errorf("jobs[%d] %q: %w", i, in.Jobs[i].Name, err)
+		}
+	}
+	return nil
+}
+
+func (in *Instance) validateTables() error {
+	if (in.Model == ModelSharing) != (in.Interference != nil) {
+		return errors.New("an interference table belongs to the sharing model, and must be there")
+	}
+	for a, row := range in.Interference {
+		if len(row) != len(in.Interference) {
+			return fmt.Errorf("interference[%d] has %d entries for %d tasks", a, len(row), len(in.Interference))
+		}
+		for b, xi := range row {
+			if !(xi >= 1) || math.IsInf(xi, 0) {
+				return fmt.Errorf("interference[%d][%d] is %v: sharing never speeds a job up, so it must be at least 1", a, b, xi)
+			}
+		}
+	}
+	if (in.Model == ModelElastic) != (in.Elastic != nil) {
+		return errors.New("the elastic container types belong to the elastic model, and must be there")
+	}
+	if in.Elastic == nil {
+		return nil
+	}
+	if in.Slot == 0 {
+		return errors.New("the elastic model is slotted: slot must be positive")
+	}
+	return in.Elastic.validate(in.Cluster.Servers)
+}
+
+func (e *ElasticTypes) validate(servers []Server) error {
+	n := len(e.Resources)
+	if n == 0 || e.Bandwidth < 0 || e.Bandwidth >= n || len(e.Workers) == 0 {
+		return fmt.Errorf("elastic: %d resources, bandwidth at index %d, %d worker types: at least one resource and worker type are needed", n, e.Bandwidth, len(e.Workers))
+	}
+	for i, s := range servers {
+		if len(s.Capacity) != n {
+			return fmt.Errorf("cluster.servers[%d].capacity has %d entries for %d resources", i, len(s.Capacity), n)
+		}
+	}
+	for kind, list := range map[string][]Container{"workers": e.Workers, "servers": e.Servers} {
+		for i, c := range list {
+			if len(c.Demand) != n {
+				return fmt.Errorf("elastic.%s[%d].demand has %d entries for %d resources", kind, i, len(c.Demand), n)
+			}
+			for r, v := range c.Demand {
+				if v < 0 || r == e.Bandwidth && v == 0 {
+					return fmt.Errorf("elastic.%s[%d].demand[%d] is %d: demands are not negative and a bandwidth is positive", kind, i, r, v)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ReadInstance decodes an instance from its JSON form and validates it.
+// Unknown keys are errors.
+func ReadInstance(r io.Reader) (*Instance, error) {
+	var in Instance
+	if err := decodeStrict(r, &in); err != nil {
+		return nil, err
+	}
+	return &in, in.Validate()
+}
+
+// Write encodes the instance as indented JSON.
+func (in *Instance) Write(w io.Writer) error { return writeIndented(w, in) }
+
+// Hash returns the sha256 of the instance's canonical JSON, in hex. It does
+// not depend on the machine, on the formatting of the file it came from or on
+// the instance's name.
+func (in *Instance) Hash() string {
+	anonymous := *in
+	anonymous.Name = ""
+	b, err := json.Marshal(&anonymous)
+	if err != nil { // only a NaN, which Validate refuses, could do this
+		panic("sched: hash of an invalid instance: " + err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func writeIndented(w io.Writer, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// decodeStrict decodes exactly one JSON value with no unknown keys; errors
+// carry the line.
+func decodeStrict(r io.Reader, v any) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		offset := d.InputOffset()
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &syntax):
+			offset = syntax.Offset
+		case errors.As(err, &kind):
+			offset = kind.Offset
+			err = fmt.Errorf("%s cannot be a %s", kind.Field, kind.Value)
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			offset, err = int64(len(data)), errors.New("the JSON ends too early")
+		}
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(offset, int64(len(data)))], []byte{'\n'}), err)
+	}
+	if d.More() {
+		return errors.New("there is more after the JSON value")
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+)
+
+// JobID is the index of a job in Instance.Jobs.
+type JobID int
+
+// Job is one training job. Which parts are set depends on the instance's
+// model: Stages for the gang and preemptive models, Stages and Sharing for the
+// sharing model, Elastic for the elastic model.
+type Job struct {
+	Name    string  `json:"name,omitempty"`
+	User    string  `json:"user,omitempty"`
+	Group   string  `json:"group,omitempty"` // recurrence, for prediction
+	Release Time    `json:"release"`         // r_j
+	Weight  float64 `json:"weight"`          // w_j, finite and positive
+	Iters   int64   `json:"iters"`           // n_j, at least 1
+
+	// Stages are the pipeline stages in order. A data-parallel or single-GPU
+	// job has one. All replicas of all stages run together: the gang.
+	Stages []Stage `json:"stages,omitempty"`
+
+	Load  Time `json:"load,omitempty"`  // l_j, before training at every (re)start
+	Pause Time `json:"pause,omitempty"` // p_j, pause-and-save at every preemption
+
+	Sharing *Sharing `json:"sharing,omitempty"`
+	Elastic *Elastic `json:"elastic,omitempty"`
+}
+
+// Stage is one pipeline stage with its data-parallel replicas, one GPU each.
+type Stage struct {
+	Replicas int      `json:"replicas"`           // k_s
+	Compute  Duration `json:"compute"`            // p^f_s + p^b_s of a replica's own share of the mini-batch
+	Params   Bytes    `json:"params,omitempty"`   // h_s, trainable parameters, exchanged by AllReduce
+	Boundary Bytes    `json:"boundary,omitempty"` // D_s, to the next stage: one direction, one iteration, all replicas together
+}
+
+// Gang returns g_j, the GPUs that the job holds all or none of.
+func (j *Job) Gang() int {
+	g := 0
+	for i := range j.Stages {
+		g += j.Stages[i].Replicas
+	}
+	return g
+}
+
+// Sharing holds what the GPU-sharing model adds to a job: how long an
+// iteration takes and how much memory it needs per number of gradient
+// accumulation steps, and which row of the interference table it belongs to.
+type Sharing struct {
+	Task         int            `json:"task"` // row and column of Instance.Interference
+	Accumulation []Accumulation `json:"accumulation"`
+}
+
+// Accumulation is one admissible number of gradient accumulation steps.
+type Accumulation struct {
+	Steps  int      `json:"steps"`  // s; the mini-batch is split into s micro-batches
+	Iter   Duration `json:"iter"`   // time of one iteration when the job runs alone
+	Memory Bytes    `json:"memory"` // per GPU
+}
+
+// Elastic holds a job whose worker and parameter-server types and counts the
+// scheduler chooses.
+type Elastic struct {
+	Ring       bool       `json:"ring,omitempty"` // ring AllReduce instead of parameter servers
+	MaxWorkers int        `json:"maxWorkers"`     // D_j, data chunks
+	Batches    int64      `json:"batches"`        // W_j = E_j·D_j·K_j mini-batches
+	Train      []Duration `json:"train"`          // v_jm per worker type
+	Update     []Duration `json:"update"`         // U_jp per parameter-server type; one entry for ring
+	Gradients  Bytes      `json:"gradients"`      // pi_j
+}
+
+// maxBytes bounds every size so that products with a number of replicas fit an
+// int64.
+const maxBytes Bytes = 1e14
+
+// validate checks a job against the assumptions A1 to A3 (release not
+// negative, at least one iteration, gang within the cluster).
+func (j *Job) validate(in *Instance, gpus int) error {
+	switch {
+	case j.Release < 0 || j.Release > MaxTime:
+		return fmt.Errorf("release is %v: it must be between 0s and %v", j.Release, MaxTime)
+	case !(j.Weight > 0) || math.IsInf(j.Weight, 0):
+		return fmt.Errorf("weight is %v: it must be a positive number", j.Weight)
+	case j.Load < 0 || j.Pause < 0 || j.Load > MaxTime || j.Pause > MaxTime:
+		return fmt.Errorf("load %v, pause %v: both must be between 0s and %v", j.Load, j.Pause, MaxTime)
+	}
+	if in.Model == ModelElastic {
+		return j.validateElastic(in)
+	}
+	switch {
+	case j.Elastic != nil:
+		return fmt.Errorf("has an elastic part, but the model is %s", in.Model)
+	case j.Iters < 1:
+		return fmt.Errorf("iters is %d: it must be at least 1", j.Iters)
+	case len(j.Stages) == 0:
+		return fmt.Errorf("has no stages")
+	}
+	for s, st := range j.Stages {
+		if st.Replicas < 1 || st.Compute <= 0 || st.Params < 0 || st.Boundary < 0 {
+			return fmt.Errorf("stages[%d]: replicas %d and compute %v must be positive, params %v and boundary %v not negative", s, st.Replicas, st.Compute, st.Params, st.Boundary)
+		}
+		if s == len(j.Stages)-1 && st.Boundary != 0 {
+			return fmt.Errorf("stages[%d].boundary is %v: the last stage sends nothing on", s, st.Boundary)
+		}
+		if st.Params > maxBytes || st.Boundary > maxBytes {
+			return fmt.Errorf("stages[%d]: params %v, boundary %v: at most %v is supported", s, st.Params, st.Boundary, maxBytes)
+		}
+		if st.Replicas > gpus {
+			return fmt.Errorf("stages[%d] has %d replicas, more than the %d GPUs of the cluster", s, st.Replicas, gpus)
+		}
+	}
+	if g := j.Gang(); g > gpus {
+		return fmt.Errorf("needs %d GPUs at once, more than the %d of the cluster", g, gpus)
+	}
+	if (j.Sharing != nil) != (in.Model == ModelSharing) {
+		return fmt.Errorf("the sharing part belongs to jobs of the sharing model, and to all of them")
+	}
+	if in.Model == ModelSharing {
+		return j.validateSharing(in)
+	}
+	return nil
+}
+
+func (j *Job) validateSharing(in *Instance) error {
+	sh := j.Sharing
+	if sh.Task < 0 || sh.Task >= len(in.Interference) {
+		return fmt.Errorf("sharing.task is %d, but the interference table has %d rows", sh.Task, len(in.Interference))
+	}
+	if len(sh.Accumulation) == 0 {
+		return fmt.Errorf("sharing.accumulation is empty")
+	}
+	for i, a := range sh.Accumulation {
+		if a.Steps < 1 || a.Iter <= 0 || a.Memory < 0 || i > 0 && a.Steps <= sh.Accumulation[i-1].Steps {
+			return fmt.Errorf("sharing.accumulation[%d] = %+v: steps must be positive and increase, iter must be positive, memory not negative", i, a)
+		}
+	}
+	return nil
+}
+
+func (j *Job) validateElastic(in *Instance) error {
+	e := j.Elastic
+	switch {
+	case e == nil:
+		return fmt.Errorf("has no elastic part, but the model is elastic")
+	case e.MaxWorkers < 1 || e.Batches < 1 || e.Gradients < 0:
+		return fmt.Errorf("elastic: maxWorkers %d and batches %d must be positive, gradients %v not negative", e.MaxWorkers, e.Batches, e.Gradients)
+	case len(e.Train) != len(in.Elastic.Workers):
+		return fmt.Errorf("elastic.train has %d entries for %d worker types", len(e.Train), len(in.Elastic.Workers))
+	case e.Ring && len(e.Update) != 1, !e.Ring && len(e.Update) != len(in.Elastic.Servers):
+		return fmt.Errorf("elastic.update has %d entries: one per parameter-server type is needed, one in all for ring", len(e.Update))
+	}
+	for i, d := range e.Train {
+		if d <= 0 {
+			return fmt.Errorf("elastic.train[%d] is %v: it must be positive", i, d)
+		}
+	}
+	for i, d := range e.Update {
+		if d < 0 {
+			return fmt.Errorf("elastic.update[%d] is %v: it must not be negative", i, d)
+		}
+	}
+	return nil
+}

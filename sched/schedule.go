@@ -1,0 +1,156 @@
+package sched
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Placement says where a job runs: one Share per server used, in ascending
+// order of server.
+type Placement struct {
+	Shares []Share `json:"on"`
+	Config *Config `json:"config,omitempty"` // what the scheduler chose besides the place; nil if nothing
+}
+
+// Share is what a job holds on one server.
+type Share struct {
+	Server int `json:"server"`
+	GPUs   int `json:"gpus"`
+	// Stages[s] is x_s, the replicas of stage s on this server; for an
+	// elastic job, Stages is {workers, parameter servers}. It may be nil for
+	// a job of one stage: then all GPUs belong to it.
+	Stages []int `json:"stages,omitempty"`
+	// Devices are the indices of the GPUs on the server, ascending. It is nil
+	// in exclusive classes, where any free GPUs will do.
+	Devices []int `json:"devices,omitempty"`
+}
+
+// Config is a choice that elastic and sharing schedulers make besides the
+// place.
+type Config struct {
+	WorkerType   int `json:"workerType,omitempty"`
+	ServerType   int `json:"serverType,omitempty"`
+	Accumulation int `json:"accumulation,omitempty"` // gradient accumulation steps; a Steps value of the job
+}
+
+// GPUs returns the number of GPUs in the placement.
+func (p *Placement) GPUs() int {
+	n := 0
+	for i := range p.Shares {
+		n += p.Shares[i].GPUs
+	}
+	return n
+}
+
+// Replicas returns x_s on the share, for a job of the given number of stages.
+func (sh *Share) Replicas(stage int) int {
+	if sh.Stages == nil {
+		if stage == 0 {
+			return sh.GPUs
+		}
+		return 0
+	}
+	if stage < 0 || stage >= len(sh.Stages) {
+		return 0
+	}
+	return sh.Stages[stage]
+}
+
+// Phase is what a job does during a segment.
+type Phase uint8
+
+// The phases of a segment.
+const (
+	Train Phase = iota // progress is made
+	Load               // state is loaded at a (re)start
+	Pause              // state is saved at a preemption; the GPUs stay held
+)
+
+var phaseNames = []string{"train", "load", "pause"}
+
+func (p Phase) String() string { return phaseNames[p] }
+
+// MarshalText implements encoding.TextMarshaler.
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Phase) UnmarshalText(text []byte) error {
+	i := slices.Index(phaseNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("phase %q: it must be train, load or pause", text)
+	}
+	*p = Phase(i)
+	return nil
+}
+
+// Segment is a stretch of time [Start, End) in which one job is in one phase
+// on one placement.
+type Segment struct {
+	Job   JobID     `json:"job"`
+	Start Time      `json:"start"`
+	End   Time      `json:"end"`
+	Phase Phase     `json:"phase"`
+	Place Placement `json:"place"`
+}
+
+// Schedule is what both arms, exact and online, produce. It is a claim: only
+// verify.Check turns it into something whose cost may be compared.
+type Schedule struct {
+	// Class is the execution class whose rules the schedule claims to keep.
+	Class Class `json:"class"`
+	// Segments are in order of (Start, Job).
+	Segments []Segment `json:"segments"`
+}
+
+// Sort puts the segments in order of (Start, Job, End).
+func (s *Schedule) Sort() {
+	slices.SortFunc(s.Segments, func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Job, b.Job), cmp.Compare(a.End, b.End))
+	})
+}
+
+// scheduleFile is the JSON form: a schedule and the hash of the instance it
+// was made for.
+type scheduleFile struct {
+	Instance string `json:"instance_sha256"`
+	*Schedule
+}
+
+// Write encodes the schedule as JSON, with one segment per line.
+func (s *Schedule) Write(w io.Writer, in *Instance) error {
+	class, err := json.Marshal(s.Class)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "{\n  \"instance_sha256\": %q,\n  \"class\": %s,\n  \"segments\": [", in.Hash(), class); err != nil {
+		return err
+	}
+	for i := range s.Segments {
+		b, err := json.Marshal(&s.Segments[i])
+		if err != nil {
+			return err
+		}
+		sep := ",\n    "
+		if i == 0 {
+			sep = "\n    "
+		}
+		if _, err := fmt.Fprintf(w, "%s%s", sep, b); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(w, "\n  ]\n}\n")
+	return err
+}
+
+// ReadSchedule decodes a schedule. It also returns the hash of the instance
+// the schedule was written for, which the caller compares with Instance.Hash.
+func ReadSchedule(r io.Reader) (s *Schedule, instanceHash string, err error) {
+	f := scheduleFile{Schedule: &Schedule{}}
+	if err := decodeStrict(r, &f); err != nil {
+		return nil, "", err
+	}
+	return f.Schedule, f.Instance, nil
+}

@@ -1,0 +1,112 @@
+package milp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Termination says why a solve stopped. Whether there is a point and whether
+// there is a bound are separate questions: see Result.
+type Termination string
+
+// The reasons to stop, named as in MathOptInterface.
+const (
+	Optimal        Termination = "OPTIMAL"
+	Infeasible     Termination = "INFEASIBLE"
+	Unbounded      Termination = "DUAL_INFEASIBLE"
+	TimeLimit      Termination = "TIME_LIMIT"
+	NodeLimit      Termination = "NODE_LIMIT"
+	IterationLimit Termination = "ITERATION_LIMIT"
+	MemoryLimit    Termination = "MEMORY_LIMIT"
+	Numerical      Termination = "NUMERICAL_ERROR"
+	Interrupted    Termination = "INTERRUPTED"
+	Crashed        Termination = "CRASHED"
+	Skipped        Termination = "SKIPPED"
+)
+
+// Evidence says how far a claim of a solver has been checked.
+type Evidence string
+
+// The degrees of evidence.
+const (
+	None    Evidence = ""        // nothing is claimed
+	Claimed Evidence = "claimed" // the solver says so in floating point; nobody checked
+	Proven  Evidence = "proven"  // checked: a feasible point, or a bound evaluated in exact arithmetic
+)
+
+// Result is what is known after a solve.
+type Result struct {
+	Termination Termination
+	Primal      Evidence  // of X and PrimalBound
+	Dual        Evidence  // of DualBound
+	X           []float64 // the incumbent; nil if Primal is None
+	PrimalBound float64   // objective of X; +Inf if Primal is None
+	DualBound   float64   // no feasible point is below it; -Inf if Dual is None
+	// RowDuals is a vector y with y ≥ 0 on ≥ rows and y ≤ 0 on ≤ rows; nil
+	// unless the solve was of a linear program.
+	RowDuals []float64
+	Stats    Stats
+}
+
+// Stats are counts and times of a solve.
+type Stats struct {
+	Nodes      int
+	Iterations int
+	Wall       time.Duration
+}
+
+// Validate returns an error if the result contradicts itself.
+func (r *Result) Validate() error {
+	switch {
+	case math.IsNaN(r.PrimalBound) || math.IsNaN(r.DualBound):
+		return fmt.Errorf("milp: result with bounds %v and %v", r.PrimalBound, r.DualBound)
+	case (r.Primal == None) != (r.X == nil) || (r.Primal == None) != math.IsInf(r.PrimalBound, 1):
+		return fmt.Errorf("milp: result claims point %q with %d values and primal bound %v", r.Primal, len(r.X), r.PrimalBound)
+	case (r.Dual == None) != math.IsInf(r.DualBound, -1):
+		return fmt.Errorf("milp: result claims bound %q with dual bound %v", r.Dual, r.DualBound)
+	case r.Termination == Optimal && (r.Primal == None || r.Dual == None):
+		return fmt.Errorf("milp: optimal result without point or bound")
+	case r.Primal == Proven && r.Dual == Proven && r.DualBound > r.PrimalBound:
+		return fmt.Errorf("milp: proven dual bound %v exceeds proven primal bound %v", r.DualBound, r.PrimalBound)
+	}
+	return nil
+}
+
+// NoResult returns the result of a solve that learnt nothing.
+func NoResult(t Termination) *Result {
+	return &Result{Termination: t, PrimalBound: math.Inf(1), DualBound: math.Inf(-1)}
+}
+
+// Limits bound a solve. The zero value sets no limit.
+type Limits struct {
+	Time  time.Duration // wall clock; such a limit makes results irreproducible
+	Nodes int           // branch-and-bound nodes
+}
+
+// Solver solves a model. Hitting a limit or proving infeasibility is a
+// result; an error means that the solve could not run.
+type Solver interface {
+	Name() string
+	Solve(context.Context, *Model, Limits) (*Result, error)
+}
+
+// LP is a linear program that is solved again and again after small changes,
+// starting from the last basis. Integrality is ignored.
+type LP interface {
+	// SetBounds changes the bounds of a variable.
+	SetBounds(col int, lower, upper float64)
+	// AddColumn appends a variable with entries in the given rows.
+	AddColumn(v Variable, rows []int, vals []float64) error
+	// AddRow appends a row.
+	AddRow(r Row) error
+	// Solve returns a Result whose RowDuals are set if it is optimal.
+	Solve(context.Context, Limits) (*Result, error)
+}
+
+// LPSolver opens linear programs.
+type LPSolver interface {
+	Name() string
+	Open(*Model) (LP, error)
+}
