@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 )
@@ -66,10 +67,12 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Bytes is a size. Its text form takes decimal units: 100MB is 1e8 bytes.
+// Bytes is a size. Its text form takes decimal and binary units: 100MB is 1e8
+// bytes, 1GiB is 2^30; it is written in decimal ones.
 type Bytes int64
 
 var byteUnits = []unit{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+var binaryUnits = []unit{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 
 // String returns b in the largest unit that leaves a whole number.
 func (b Bytes) String() string { return formatUnit(int64(b), byteUnits) }
@@ -79,7 +82,7 @@ func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (b *Bytes) UnmarshalText(text []byte) error {
-	v, err := parseUnit(string(text), byteUnits, "a size such as 100MB or 2GB")
+	v, err := parseUnit(string(text), slices.Concat(binaryUnits, byteUnits), "a size such as 100MB or 2GB")
 	*b = Bytes(v)
 	return err
 }

@@ -1,0 +1,48 @@
+# The two commands that matter:
+#
+#   make bench   install what is missing, build, run the main job, print the ratio table
+#   make test    install what is missing, run every test
+#
+# Everything else: build, check, race, golden, clean.
+
+LPSOLVE_INC ?= $(firstword $(wildcard /usr/include/lpsolve /opt/homebrew/opt/lp_solve/include /opt/local/include/lpsolve) /usr/include/lpsolve)
+export CGO_ENABLED := 1
+export CGO_CFLAGS := -O2 -g -I$(LPSOLVE_INC)
+export CGO_LDFLAGS := -O2 -g
+
+# Packages that run goroutines or cgo beside each other.
+CONCURRENT := ./bench/... ./solvers/lpsolve/... ./solvers/isolate/...
+
+.PHONY: bench build test check race golden clean prepare prepare-test
+
+bench: build
+	bin/bench run
+
+build: prepare
+	go build -o bin/bench ./cmd/bench
+
+test: prepare-test
+	go test -timeout 30m ./...
+
+check: prepare
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt wants: $$unformatted" >&2; exit 1; fi
+	go vet ./...
+	go tool staticcheck ./...
+	go test -count=1 ./internal/lint
+
+race: prepare-test
+	go test -race -short -timeout 30m $(CONCURRENT)
+
+# Rewrites every golden file from what the code does now: read the diff.
+golden: prepare-test
+	go test ./bench/... ./cmd/... ./datasets/... -update
+
+clean:
+	rm -rf bin results .venv
+
+prepare:
+	@internal/prepare.sh build
+
+prepare-test:
+	@internal/prepare.sh test

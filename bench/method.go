@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"yardstick/bounds"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// Kind says what a method knows and what it proves.
+type Kind string
+
+// The kinds of method.
+const (
+	Online  Kind = "online"  // a policy, replayed event by event
+	Offline Kind = "offline" // sees the whole instance, proves nothing
+	Exact   Kind = "exact"   // sees the whole instance, returns a schedule and a proven bound
+	Bound   Kind = "bound"   // returns a proven bound and no schedule
+)
+
+// Method is what every row of a result comes from.
+type Method interface {
+	Ref() MethodRef
+	Version() string // changes when the method's results may
+	Kind() Kind
+	// Run returns one outcome per objective of the problem. Not finding a
+	// schedule is an outcome; an error means that the method could not run.
+	Run(context.Context, Problem) ([]Outcome, error)
+}
+
+// Problem is one instance with the objectives to solve it for.
+type Problem struct {
+	Instance   *sched.Instance
+	Objectives []sched.Objective
+	Limits     SuiteLimits
+}
+
+// Outcome is what a method found for one objective. Schedules are claims until
+// the runner has verified them; bounds are proven where they are made.
+type Outcome struct {
+	Schedule    *sched.Schedule // nil if none was found
+	Termination milp.Termination
+	Bounds      []bounds.Bound
+	// ClaimedOptimum is the optimal value that a solver reports without
+	// proof; nil if it reports none.
+	ClaimedOptimum *big.Rat
+	Solves         []Solve
+	Replay         *Replay // of online methods
+	Message        string  // what the user should know: why there is no schedule or no bound
+}
+
+// Solve records one run of a solver on one model.
+type Solve struct {
+	Formulation, Relation, Solver, SolverVersion string
+	Rows, Columns, Nonzeros, Integers            int
+	Result                                       milp.Result
+}
+
+// Replay records how a policy's simulation went.
+type Replay struct {
+	Clairvoyant       bool
+	Decisions         int
+	DecisionP50       time.Duration
+	DecisionP99       time.Duration
+	FutilePreemptions int
+	FutileTime        sched.Time
+}

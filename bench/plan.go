@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"yardstick/sched"
+)
+
+// Plan is the list of cells of a suite, fixed before anything runs.
+type Plan struct {
+	Suite     *Suite
+	Instances []*Instance
+	Cells     []Cell
+}
+
+// Instance is one built instance of a plan.
+type Instance struct {
+	*sched.Instance
+	Family string // the source's name
+	SHA256 string
+	Seed   uint64
+	Notes  []string // what was dropped or changed on the way from the trace
+}
+
+// Cell is the unit of work: one method on one instance.
+type Cell struct {
+	Index      int
+	ID         string // content hash, see cellID
+	Instance   *Instance
+	Method     Method
+	Objectives []sched.Objective
+}
+
+// Resolve turns a name with parameters into a method. cmd/bench provides it.
+type Resolve func(MethodRef) (Method, error)
+
+// NewPlan builds the suite's instances and pairs each with the methods and
+// references of its source.
+func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
+	plan := &Plan{Suite: s}
+	for i := range s.Instances {
+		src := &s.Instances[i]
+		methods, err := resolveAll(src, resolve)
+		if err != nil {
+			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
+		}
+		built, err := src.build(s.Seed)
+		if err != nil {
+			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
+		}
+		for k := range built {
+			in := built[k]
+			for _, m := range methods {
+				c := Cell{Index: len(plan.Cells), Instance: in, Method: m, Objectives: src.Objectives}
+				c.ID = cellID(in, m, src.Objectives, s.Limits)
+				plan.Cells = append(plan.Cells, c)
+			}
+		}
+		plan.Instances = append(plan.Instances, built...)
+	}
+	return plan, nil
+}
+
+func resolveAll(src *Source, resolve Resolve) ([]Method, error) {
+	var methods []Method
+	seen := map[string]bool{}
+	for _, ref := range append(append([]MethodRef{}, src.References...), src.Methods...) {
+		if seen[ref.String()] {
+			continue // a reference may be listed as a method too
+		}
+		seen[ref.String()] = true
+		m, err := resolve(ref)
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, m)
+	}
+	return methods, nil
+}
+
+// cellID hashes all that a cell's values depend on: the instance's content,
+// the method with its version and parameters, the objectives and the limits.
+// Paths, machines and the number of workers are not part of it.
+func cellID(in *Instance, m Method, objectives []sched.Objective, limits SuiteLimits) string {
+	key, err := json.Marshal(struct {
+		Schema     int
+		Instance   string
+		Method     MethodRef
+		Version    string
+		Objectives []sched.Objective
+		Limits     SuiteLimits
+	}{1, in.SHA256, m.Ref(), m.Version(), objectives, limits})
+	if err != nil {
+		panic("bench: cell id: " + err.Error()) // strings and numbers only
+	}
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:16])
+}
+
+// ID returns the hash of the list of cells.
+func (p *Plan) ID() string {
+	h := sha256.New()
+	for _, c := range p.Cells {
+		fmt.Fprintln(h, c.ID)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

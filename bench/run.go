@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"yardstick/sched/verify"
+)
+
+// Options say how to run a plan; they do not influence any value.
+type Options struct {
+	Workers  int // cells at a time; 0 for one per core
+	Progress *Progress
+	Debug    bool // keep the stack of a method that panics
+}
+
+// CellResult is what became of one cell.
+type CellResult struct {
+	Cell     Cell
+	Outcomes []Outcome          // one per objective; nil if Err is set
+	Verified []*verify.Verified // beside Outcomes; nil where there is no schedule
+	Err      error              // the method could not run, panicked, or returned an invalid schedule
+	Skipped  bool               // the run was interrupted before or while the cell ran
+	Wall     time.Duration
+	CPU      time.Duration
+}
+
+// Run runs every cell of the plan and verifies every schedule. After ctx is
+// cancelled no new cell starts, running ones are told to stop, and the result
+// holds what was finished. Results are in plan order whatever the number of
+// workers.
+func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Progress == nil {
+		o.Progress = &Progress{}
+	}
+	results := make([]CellResult, len(plan.Cells))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	o.Progress.begin(plan.Cells, o.Workers)
+	defer o.Progress.end()
+	for range o.Workers {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			for i := range next {
+				o.Progress.started(i, plan.Cells[i])
+				results[i] = runCell(ctx, plan, i, o.Debug)
+				o.Progress.ended(i, plan.Cells[i], results[i].Wall, results[i].Err != nil)
+			}
+		}()
+	}
+	for i := range plan.Cells {
+		if ctx.Err() == nil {
+			next <- i
+		} else {
+			results[i] = CellResult{Cell: plan.Cells[i], Skipped: true}
+		}
+	}
+	close(next)
+	workers.Wait()
+	return results
+}
+
+// runCell runs one cell on a thread of its own, so that its processor time can
+// be told from the other cells'.
+func runCell(ctx context.Context, plan *Plan, i int, debugging bool) (r CellResult) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cell := plan.Cells[i]
+	r.Cell = cell
+	start, cpu := time.Now(), threadTime()
+	defer func() {
+		if p := recover(); p != nil {
+			r.Outcomes, r.Verified = nil, nil
+			r.Err = fmt.Errorf("%s panicked: %v; this is a bug in yardstick: run again with --debug and report it", cell.Method.Ref(), p)
+			if debugging {
+				r.Err = fmt.Errorf("%w\n%s", r.Err, debug.Stack())
+			}
+		}
+		r.Wall, r.CPU = time.Since(start), threadTime()-cpu
+		if ctx.Err() != nil && r.Err != nil {
+			r.Skipped, r.Err = true, nil
+		}
+	}()
+	problem := Problem{Instance: cell.Instance.Instance, Objectives: cell.Objectives, Limits: plan.Suite.Limits}
+	r.Outcomes, r.Err = cell.Method.Run(ctx, problem)
+	if r.Err == nil && len(r.Outcomes) != len(cell.Objectives) {
+		r.Err = fmt.Errorf("%s returned %d outcomes for %d objectives", cell.Method.Ref(), len(r.Outcomes), len(cell.Objectives))
+	}
+	if r.Err == nil {
+		r.Verified, r.Err = verifyAll(cell, r.Outcomes)
+	}
+	if r.Err != nil {
+		r.Outcomes, r.Verified = nil, nil
+	}
+	return r
+}
+
+// ErrInvalidSchedule is the error of a method whose schedule breaks a rule.
+var ErrInvalidSchedule = errors.New("the schedule is not valid")
+
+func verifyAll(cell Cell, outcomes []Outcome) ([]*verify.Verified, error) {
+	verified := make([]*verify.Verified, len(outcomes))
+	for i, o := range outcomes {
+		switch {
+		case o.Schedule == nil:
+			continue
+		case i > 0 && o.Schedule == outcomes[i-1].Schedule: // one schedule for several objectives
+			verified[i] = verified[i-1]
+			continue
+		}
+		v, err := verify.Check(cell.Instance.Instance, o.Schedule)
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s: %w: %w", cell.Method.Ref(), cell.Instance.Name, ErrInvalidSchedule, err)
+		}
+		verified[i] = v
+	}
+	return verified, nil
+}
+
+// threadTime returns the processor time that the calling thread has used.
+func threadTime() time.Duration {
+	const rusageThread = 1 // RUSAGE_THREAD of Linux
+	var u syscall.Rusage
+	if syscall.Getrusage(rusageThread, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

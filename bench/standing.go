@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"yardstick/bounds"
+	"yardstick/sched"
+	"yardstick/sched/verify"
+)
+
+// ErrBoundViolated means that a verified schedule costs less than a proven
+// bound that applies to it: one of the two is wrong.
+var ErrBoundViolated = errors.New("a verified schedule is cheaper than a proven lower bound")
+
+// standing is everything proven about one instance under one objective: the
+// bounds, and the verified schedules with their costs. All comparisons are
+// exact.
+type standing struct {
+	objective sched.Objective
+	bounds    []bounds.Bound
+	schedules []verifiedCost
+}
+
+type verifiedCost struct {
+	method string
+	class  sched.Class
+	cost   *big.Rat
+}
+
+func (s *standing) addSchedule(method string, v *verify.Verified) {
+	s.schedules = append(s.schedules, verifiedCost{method, v.Class(), v.Cost(s.objective)})
+}
+
+// lowerBound returns the strongest bound that may divide a schedule of class
+// c, or nil. Of equal bounds it prefers a certified one, then the first.
+func (s *standing) lowerBound(c sched.Class) *bounds.Bound {
+	var best *bounds.Bound
+	for i := range s.bounds {
+		b := &s.bounds[i]
+		if b.Divides(c, s.objective) != nil {
+			continue
+		}
+		if best == nil {
+			best = b
+			continue
+		}
+		order := b.Value.Cmp(best.Value)
+		if order > 0 || order == 0 && b.Certified && !best.Certified {
+			best = b
+		}
+	}
+	return best
+}
+
+// bestKnown returns the least cost of a verified schedule that shows what
+// class c can reach: one of c itself or of a class contained in it.
+func (s *standing) bestKnown(c sched.Class) *big.Rat {
+	var best *big.Rat
+	for i := range s.schedules {
+		v := &s.schedules[i]
+		if v.class.Reaches(c) && (best == nil || v.cost.Cmp(best) < 0) {
+			best = v.cost
+		}
+	}
+	return best
+}
+
+// optimum returns the least cost in class c if it is proven: a lower bound of
+// the class meets a verified schedule. Otherwise it returns nil.
+func (s *standing) optimum(c sched.Class) *big.Rat {
+	lb, best := s.lowerBound(c), s.bestKnown(c)
+	if lb == nil || best == nil || lb.Value.Cmp(best) != 0 {
+		return nil
+	}
+	return best
+}
+
+// check returns ErrBoundViolated if any schedule is cheaper than a bound that
+// applies to it.
+func (s *standing) check() error {
+	for _, v := range s.schedules {
+		for _, b := range s.bounds {
+			if b.Divides(v.class, s.objective) == nil && v.cost.Cmp(b.Value) < 0 {
+				return fmt.Errorf("%w: %s of %s costs %s, bound %s of %s is %s",
+					ErrBoundViolated, v.class, v.method, v.cost.RatString(), b.Class, b.Name, b.Value.RatString())
+			}
+		}
+	}
+	return nil
+}
+
+// ratio returns cost/denominator, or nil where there is none. A denominator of
+// zero makes a ratio of one if the cost is zero too, and none otherwise.
+func ratio(cost, denominator *big.Rat) *float64 {
+	if cost == nil || denominator == nil {
+		return nil
+	}
+	r := 1.0
+	if denominator.Sign() != 0 {
+		r, _ = new(big.Rat).Quo(cost, denominator).Float64()
+	} else if cost.Sign() != 0 {
+		return nil
+	}
+	return &r
+}

@@ -1,0 +1,285 @@
+// Package bench runs suites: it turns a suite file into instances and methods,
+// runs every method on every instance, verifies every schedule, finds the
+// strongest proven denominator for each, and hands rows to bench/record.
+//
+// It names no policy and no importer: cmd/bench resolves names to
+// implementations and passes them in.
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"yardstick/sched"
+)
+
+// APIVersion is the suite format this program reads.
+const APIVersion = "yardstick/v1"
+
+// Suite is a suite file: what to run on what.
+type Suite struct {
+	APIVersion string            `yaml:"apiVersion" json:"apiVersion"`
+	Name       string            `yaml:"name" json:"name"`
+	Seed       uint64            `yaml:"seed" json:"seed"` // master seed, at most 2^53
+	Instances  []Source          `yaml:"instances" json:"instances"`
+	Objectives []sched.Objective `yaml:"objectives" json:"objectives"`
+	Methods    []MethodRef       `yaml:"methods" json:"methods"`
+	References []MethodRef       `yaml:"references" json:"references"`
+	Limits     SuiteLimits       `yaml:"limits" json:"limits"`
+}
+
+// Source is one entry of a suite's instances: either a file that holds one
+// instance, or a trace with the way to cut and build instances from it.
+// Objectives, Methods and References override the suite's for this source.
+type Source struct {
+	Name string `yaml:"name" json:"name"`
+	File string `yaml:"file" json:"file,omitempty"`
+
+	Trace    string            `yaml:"trace" json:"trace,omitempty"`
+	Where    map[string]string `yaml:"where" json:"where,omitempty"`
+	Slice    SliceRef          `yaml:"slice" json:"slice"`
+	Cluster  ClusterRef        `yaml:"cluster" json:"cluster"`
+	Model    sched.Model       `yaml:"model" json:"model,omitempty"`
+	Round    sched.Time        `yaml:"round" json:"round"`     // releases and durations to multiples; 0 leaves them
+	Params   sched.Bytes       `yaml:"params" json:"params"`   // synthetic AllReduce volume of multi-GPU jobs; 0 for none
+	Weights  string            `yaml:"weights" json:"weights"` // unit | random
+	TooLarge string            `yaml:"tooLarge" json:"tooLarge"`
+
+	Objectives []sched.Objective `yaml:"objectives" json:"objectives,omitempty"`
+	Methods    []MethodRef       `yaml:"methods" json:"methods,omitempty"`
+	References []MethodRef       `yaml:"references" json:"references,omitempty"`
+}
+
+// SliceRef says which consecutive jobs of a trace become an instance.
+type SliceRef struct {
+	Jobs   int    `yaml:"jobs" json:"jobs"`
+	At     string `yaml:"at" json:"at"` // busiest | start | random | an index
+	Repeat int    `yaml:"repeat" json:"repeat"`
+}
+
+// ClusterRef describes a uniform cluster.
+type ClusterRef struct {
+	Servers       int             `yaml:"servers" json:"servers"`
+	GPUsPerServer int             `yaml:"gpusPerServer" json:"gpusPerServer"`
+	Inter         sched.Bandwidth `yaml:"inter" json:"inter"`
+	Intra         sched.Bandwidth `yaml:"intra" json:"intra"`
+}
+
+// SuiteLimits bound every single solve.
+type SuiteLimits struct {
+	Solve  time.Duration `yaml:"solve" json:"solve"`   // wall clock
+	Nodes  int           `yaml:"nodes" json:"nodes"`   // search nodes; 0 for no limit
+	Memory sched.Bytes   `yaml:"memory" json:"memory"` // of a child process
+}
+
+// MethodRef names a method, with parameters: "fifo" or
+// {name: fifo, params: {blocking: skip}}.
+type MethodRef struct {
+	Name   string            `yaml:"name" json:"name"`
+	Params map[string]string `yaml:"params" json:"params,omitempty"`
+}
+
+// UnmarshalYAML accepts the short form, a bare name.
+func (m *MethodRef) UnmarshalYAML(decode func(any) error) error {
+	if err := decode(&m.Name); err == nil {
+		return nil
+	}
+	type plain MethodRef // without this method
+	return decode((*plain)(m))
+}
+
+// String returns the name, with the parameters sorted: "fifo(blocking=skip)".
+func (m MethodRef) String() string {
+	if len(m.Params) == 0 {
+		return m.Name
+	}
+	parts := make([]string, 0, len(m.Params))
+	for k, v := range m.Params {
+		parts = append(parts, k+"="+v)
+	}
+	slices.Sort(parts)
+	return m.Name + "(" + strings.Join(parts, ",") + ")"
+}
+
+// ParseSuite reads a suite file. Unknown keys, wrong types and missing values
+// are errors that show line and column.
+func ParseSuite(name string, data []byte) (*Suite, error) {
+	s := &Suite{}
+	d := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler())
+	if err := d.Decode(s); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the file is empty")
+		}
+		return nil, fmt.Errorf("%s: %w", name, describeYAML(err))
+	}
+	s.setDefaults()
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// describeYAML puts the nearest valid key beside an unknown one.
+func describeYAML(err error) error {
+	var unknown *yaml.UnknownFieldError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	_, rest, _ := strings.Cut(unknown.GetMessage(), `"`)
+	key, _, _ := strings.Cut(rest, `"`)
+	if best := nearest(key, suiteKeys); best != "" {
+		return fmt.Errorf("%w\nthe nearest key is %q", err, best)
+	}
+	return err
+}
+
+var suiteKeys = []string{"apiVersion", "name", "seed", "instances", "objectives", "methods", "references", "limits",
+	"file", "trace", "where", "slice", "cluster", "model", "round", "params", "weights", "tooLarge",
+	"jobs", "at", "repeat", "servers", "gpusPerServer", "inter", "intra", "solve", "nodes", "memory"}
+
+func (s *Suite) setDefaults() {
+	setDefault(&s.APIVersion, APIVersion)
+	setDefault(&s.Name, "suite")
+	setDefault(&s.Seed, 1)
+	setDefault(&s.Limits.Solve, time.Minute)
+	setDefault(&s.Limits.Memory, 4<<30)
+	if len(s.Objectives) == 0 {
+		s.Objectives = []sched.Objective{sched.TotalJCT}
+	}
+	if s.References == nil {
+		s.References = []MethodRef{{Name: "lb0"}, {Name: "srpt"}, {Name: "mean-busy-time"}}
+	}
+	for i := range s.Instances {
+		src := &s.Instances[i]
+		if src.File == "" {
+			src.setTraceDefaults()
+		} else {
+			setDefault(&src.Name, src.File)
+		}
+		if src.Objectives == nil {
+			src.Objectives = s.Objectives
+		}
+		if src.Methods == nil {
+			src.Methods = s.Methods
+		}
+		if src.References == nil {
+			src.References = s.References
+		}
+	}
+}
+
+func (src *Source) setTraceDefaults() {
+	setDefault(&src.Trace, "builtin:philly-like")
+	setDefault(&src.Name, src.Trace)
+	setDefault(&src.Slice.Jobs, 8)
+	setDefault(&src.Slice.At, "start")
+	setDefault(&src.Slice.Repeat, 1)
+	setDefault(&src.Cluster.Servers, 2)
+	setDefault(&src.Cluster.GPUsPerServer, 4)
+	setDefault(&src.Cluster.Inter, 1_250_000_000)
+	setDefault(&src.Cluster.Intra, 300_000_000_000)
+	setDefault(&src.Model, sched.ModelGang)
+	setDefault(&src.Weights, "unit")
+	setDefault(&src.TooLarge, "error")
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+func (s *Suite) validate() error {
+	if s.APIVersion != APIVersion {
+		return fmt.Errorf("apiVersion is %q: this program reads %q", s.APIVersion, APIVersion)
+	}
+	if strings.ContainsAny(s.Name, `/\`) {
+		return fmt.Errorf("name is %q: it becomes a folder's name, so it may not hold a slash", s.Name)
+	}
+	if s.Seed > 1<<53 {
+		return fmt.Errorf("seed is %d: at most 2^53, so that every tool reads it exactly", s.Seed)
+	}
+	if len(s.Instances) == 0 {
+		return errors.New("instances is missing: list at least one, such as {trace: \"builtin:philly-like\"}")
+	}
+	if s.Limits.Solve < 0 || s.Limits.Nodes < 0 || s.Limits.Memory < 0 {
+		return errors.New("limits must not be negative")
+	}
+	names := map[string]bool{}
+	for i, src := range s.Instances {
+		if err := src.validate(); err != nil {
+			return fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
+		}
+		if names[src.Name] {
+			return fmt.Errorf("instances[%d]: the name %q is taken: give each source a name of its own", i, src.Name)
+		}
+		names[src.Name] = true
+	}
+	return nil
+}
+
+func (src *Source) validate() error {
+	if len(src.Methods) == 0 {
+		return errors.New("has no methods: list some here or at the top of the suite, such as methods: [fifo, sjf]")
+	}
+	if src.File != "" {
+		if src.Trace != "" || src.Slice != (SliceRef{}) || src.Cluster != (ClusterRef{}) || src.Where != nil {
+			return errors.New("has a file, which holds a whole instance: trace, where, slice and cluster do not go with it")
+		}
+		return nil
+	}
+	switch {
+	case src.Slice.Jobs < 1 || src.Slice.Repeat < 1:
+		return fmt.Errorf("slice of %d jobs, repeated %d times: both must be positive", src.Slice.Jobs, src.Slice.Repeat)
+	case src.Cluster.Servers < 1 || src.Cluster.GPUsPerServer < 1:
+		return fmt.Errorf("cluster of %d × %d GPUs: both must be positive", src.Cluster.Servers, src.Cluster.GPUsPerServer)
+	case src.Round < 0 || src.Params < 0:
+		return errors.New("round and params must not be negative")
+	case src.Weights != "unit" && src.Weights != "random":
+		return fmt.Errorf("weights is %q: it must be unit or random", src.Weights)
+	case src.TooLarge != "error" && src.TooLarge != "drop":
+		return fmt.Errorf("tooLarge is %q: it must be error or drop", src.TooLarge)
+	}
+	return nil
+}
+
+// nearest returns the candidate at the least edit distance from s, or "" if
+// none is close.
+func nearest(s string, candidates []string) string {
+	best, distance := "", len(s)/2+1
+	for _, c := range candidates {
+		if d := editDistance(strings.ToLower(s), strings.ToLower(c)); d < distance {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// editDistance is Levenshtein's.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"yardstick/sched"
+)
+
+const minimalSuite = `
+instances:
+  - trace: builtin:philly-like
+methods: [fifo]
+`
+
+func TestParseSuiteDefaults(t *testing.T) {
+	s, err := ParseSuite("s.yaml", []byte(minimalSuite))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := s.Instances[0]
+	if s.Seed != 1 || s.Limits.Solve != time.Minute || src.Slice.Jobs != 8 || src.Cluster.Servers != 2 ||
+		src.Cluster.Inter != 1_250_000_000 || src.Model != sched.ModelGang || src.Methods[0].Name != "fifo" {
+		t.Errorf("defaults: %+v", s)
+	}
+}
+
+func TestParseSuite(t *testing.T) {
+	s, err := ParseSuite("s.yaml", []byte(`
+apiVersion: yardstick/v1
+name: full
+seed: 7
+instances:
+  - name: a
+    trace: t.parquet
+    where: {trace: philly, gpus: ">=2"}
+    slice: {jobs: 5, at: "17", repeat: 3}
+    cluster: {servers: 3, gpusPerServer: 8, inter: 50Gbps, intra: 300GB/s}
+    round: 60s
+    params: 500MB
+    weights: random
+    tooLarge: drop
+    methods: [{name: sjf, params: {blocking: skip, placement: pool}}]
+  - file: worst.json
+objectives: [makespan, weighted-completion]
+methods: [fifo]
+references: [exhaustive]
+limits: {solve: 90s, nodes: 1000, memory: 4GiB}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, file := s.Instances[0], s.Instances[1]
+	if a.Methods[0].String() != "sjf(blocking=skip,placement=pool)" || a.Round != 60*sched.Second || a.Params != 500e6 ||
+		a.Cluster.Inter != 6_250_000_000 || a.Where["gpus"] != ">=2" || s.Limits.Memory != 4<<30 ||
+		s.Objectives[1] != sched.WeightedCompletion || file.Name != "worst.json" || file.Methods[0].Name != "fifo" {
+		t.Errorf("parsed: %+v", s)
+	}
+}
+
+func TestParseSuiteErrors(t *testing.T) {
+	for name, c := range map[string]struct{ suite, want string }{
+		"empty":          {"", "empty"},
+		"unknown key":    {"methds: [fifo]\n" + minimalSuite, `nearest key is "methods"`},
+		"nested key":     {"instances:\n  - trace: x\n    slice: {job: 3}\nmethods: [fifo]\n", `nearest key is "jobs"`},
+		"no instances":   {"methods: [fifo]\n", "instances is missing"},
+		"no methods":     {"instances:\n  - trace: x\n", "has no methods"},
+		"bare duration":  {minimalSuite + "limits: {solve: 60}\n", "limits"},
+		"clock duration": {minimalSuite + "limits: {solve: \"10:30\"}\n", "10:30"},
+		"objective":      {minimalSuite + "objectives: [total-completon]\n", "total-completon"},
+		"bandwidth":      {"instances:\n  - cluster: {inter: 10}\nmethods: [fifo]\n", "10"},
+		"version":        {minimalSuite + "apiVersion: yardstick/v9\n", "yardstick/v9"},
+		"repeated key":   {minimalSuite + "methods: [sjf]\n", "methods"},
+		"repeated name":  {"instances:\n  - name: a\n  - name: a\nmethods: [fifo]\n", "taken"},
+		"negative slice": {"instances:\n  - slice: {jobs: -1}\nmethods: [fifo]\n", "must be positive"},
+		"file and trace": {"instances:\n  - file: a.json\n    trace: b\nmethods: [fifo]\n", "do not go with it"},
+		"slash in name":  {minimalSuite + "name: a/b\n", "slash"},
+		"weights":        {"instances:\n  - weights: heavy\nmethods: [fifo]\n", "unit or random"},
+	} {
+		_, err := ParseSuite("s.yaml", []byte(c.suite))
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "s.yaml: ") {
+			t.Errorf("%s: error %q does not contain %q", name, err, c.want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for _, c := range [][2]string{{"solv", "solve"}, {"gpusPerSever", "gpusPerServer"}, {"zzzzz", ""}} {
+		if got := nearest(c[0], suiteKeys); got != c[1] {
+			t.Errorf("nearest(%q) = %q, want %q", c[0], got, c[1])
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Command bench measures how far deep-learning job schedulers are from the best
+// possible schedule, and proves it. See the README.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/solvers/isolate"
+)
+
+func main() {
+	isolate.Main(childSolver) // does not return in a child process
+	ctx, interrupts := interruptible()
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if interrupts.Load() > 0 {
+		code = exitInterrupted
+	}
+	os.Exit(code)
+}
+
+// interruptible returns a context that the first Ctrl-C (or SIGTERM) cancels;
+// the second ends the process at once.
+func interruptible() (context.Context, *atomic.Int32) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	var count atomic.Int32
+	go func() {
+		for range signals {
+			if count.Add(1) > 1 {
+				os.Exit(exitInterrupted)
+			}
+			fmt.Fprintln(os.Stderr, "\ninterrupted: finishing what is at hand; once more to leave at once")
+			cancel()
+		}
+	}()
+	return ctx, &count
+}
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2 // bad flags, suite, trace or instance
+	exitIncomplete  = 3 // some cell failed or is missing
+	exitInvalid     = 5 // an invalid schedule, or a cost below a proven bound
+	exitInterrupted = 130
+)
+
+// exitError is an error with the exit code it calls for.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func usageError(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// app is one invocation of the command.
+type app struct {
+	out, err io.Writer
+	debug    bool
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string, out, errOut io.Writer) (code int) {
+	a := &app{out: out, err: errOut}
+	defer func() {
+		if p := recover(); p != nil {
+			if a.debug {
+				panic(p)
+			}
+			fmt.Fprintf(errOut, "bench: internal error: %v; run again with --debug for the stack and report it\n", p)
+			code = exitInternal
+		}
+	}()
+	root := a.command()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(errOut, "bench: %v\n", err)
+	var coded *exitError
+	if errors.As(err, &coded) {
+		return coded.code
+	}
+	return exitUsage // cobra's own errors: flags and arguments
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bench",
+		Short: "Deep-learning job schedulers against proven optima",
+		Long: `bench builds scheduling instances from GPU-cluster traces, solves them exactly
+and replays them online under published policies, verifies every schedule
+independently, and reports empirical ratios with proven denominators.
+
+Without further words, "bench run" runs an embedded suite on an embedded trace.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
+	root.AddCommand(a.runCommand(), a.planCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
+		a.simulateCommand(), a.datasetCommand(), a.versionCommand())
+	return root
+}

@@ -1,0 +1,235 @@
+// Package lint holds the tests that keep the tree's structure: which package
+// may import which, and what no package may do.
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "yardstick"
+
+// allowed is the import table. A key covers the package and everything below
+// it unless a longer key matches. A value ending in /... covers a subtree. A
+// package may always import its own parents, and its own subtree where the
+// table says so.
+var allowed = map[string][]string{
+	"sched":                {},
+	"sched/verify":         {"sched"},
+	"heuristics/heavyedge": {"sched"},
+	"heuristics/forest":    {"sched"},
+	"heuristics/gaussian":  {"sched"},
+	"datasets":             {"sched", "datasets/...", "heuristics/heavyedge"},
+	"solvers/milp":         {},
+	"solvers/lpsolve":      {"solvers/milp"},
+	"solvers/external":     {"solvers/milp"},
+	"solvers/branch":       {"solvers/milp"},
+	"solvers/colgen":       {"solvers/milp"},
+	"solvers/isolate":      {"solvers/milp"},
+	"solvers/solvertest":   {"solvers/milp"},
+	"solvers/cuts":         {"sched", "solvers/milp", "heuristics/heavyedge"},
+	"bounds":               {"sched", "solvers/milp", "solvers/cuts", "bounds/..."},
+	"solvers/exhaustive":   {"sched", "solvers/milp", "solvers/cuts", "bounds"},
+	"formulate":            {"sched", "solvers/milp", "solvers/cuts", "bounds"},
+	"heuristics/sim":       {"sched"},
+	"heuristics": {"sched", "heuristics/sim", "heuristics/heavyedge", "heuristics/forest", "heuristics/gaussian",
+		"solvers/milp", "solvers/cuts"},
+	"heuristics/primaldual": {"sched", "heuristics/sim", "solvers/milp", "solvers/cuts", "formulate/maxweight"},
+	"bench": {"sched/...", "datasets", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim",
+		"bench/record", "bench/report"},
+	"bench/record":       {},
+	"bench/report":       {"bench/record"},
+	"bench/errata":       {"..."},
+	"bench/hunt":         {"..."},
+	"bench/reproduce":    {"..."},
+	"cmd/bench":          {"..."},
+	"internal/schedtest": {"sched", "sched/verify"},
+	"internal/lint":      {},
+}
+
+// owners are the packages that alone may import a dependency.
+var owners = map[string]string{
+	"github.com/apache/arrow/":           "bench/record",
+	"github.com/draffensperger/golp":     "solvers/lpsolve",
+	"github.com/parquet-go/parquet-go":   "datasets",
+	"github.com/spf13/cobra":             "cmd/bench",
+	"github.com/goccy/go-yaml":           "bench",
+	"github.com/jedib0t/go-pretty":       "bench/report",
+	"gonum.org/v1/plot":                  "bench/report",
+	"honnef.co/go/tools/cmd/staticcheck": "",
+}
+
+type goPackage struct {
+	ImportPath, Dir, Name      string
+	GoFiles, CgoFiles, Imports []string
+	TestGoFiles, TestImports   []string
+	XTestGoFiles, XTestImports []string
+}
+
+func (p *goPackage) path() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json", module+"/...")
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var list []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p goPackage
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) < 5 {
+		t.Fatalf("go list found only %d packages", len(list))
+	}
+	return list
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// rule returns the allowed imports of a package: those of the longest key that
+// is the package or one of its parents.
+func rule(pkg string) (key string, imports []string, ok bool) {
+	for key = pkg; key != "." && key != ""; key = filepath.Dir(key) {
+		if imports, ok = allowed[key]; ok {
+			return key, imports, true
+		}
+	}
+	return "", nil, false
+}
+
+func permitted(pkg, imported string) error {
+	key, list, ok := rule(pkg)
+	if !ok {
+		return fmt.Errorf("package %s has no line in the import table", pkg)
+	}
+	if pkg == imported || strings.HasPrefix(pkg, imported+"/") {
+		return nil // a parent
+	}
+	for _, a := range list {
+		if a == "..." || a == imported {
+			return nil
+		}
+		if tree, isTree := strings.CutSuffix(a, "/..."); isTree && (imported == tree || strings.HasPrefix(imported, tree+"/")) {
+			return nil
+		}
+	}
+	return fmt.Errorf("package %s may not import %s (line %q of the import table)", pkg, imported, key)
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			if local, ok := strings.CutPrefix(imp, module+"/"); ok {
+				if err := permitted(p.path(), local); err != nil {
+					t.Error(err)
+				}
+				continue
+			}
+			for prefix, owner := range owners {
+				if strings.HasPrefix(imp, prefix) && p.path() != owner && !strings.HasPrefix(p.path(), owner+"/") {
+					t.Errorf("package %s imports %s, which belongs to %s alone", p.path(), imp, owner)
+				}
+			}
+		}
+	}
+}
+
+// The independent checker stays independent in its tests too.
+func TestVerifyTestsImportOnlySched(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.path() != "sched/verify" {
+			continue
+		}
+		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
+			local, ok := strings.CutPrefix(imp, module+"/")
+			if ok && local != "sched" && local != "sched/verify" {
+				t.Errorf("a test of sched/verify imports %s", imp)
+			}
+		}
+	}
+}
+
+func TestTableRejects(t *testing.T) {
+	for _, bad := range [][2]string{{"sched", "bounds"}, {"heuristics/sim", "bounds"}, {"formulate/timeindexed", "solvers/lpsolve"},
+		{"sched/verify", "heuristics/sim"}, {"bench", "heuristics/listsched"}, {"bench/report", "sched"}, {"newcomer", "sched"}} {
+		if permitted(bad[0], bad[1]) == nil {
+			t.Errorf("the table lets %s import %s", bad[0], bad[1])
+		}
+	}
+}
+
+// Models read no wall clock and no global randomness; nothing registers itself
+// in an init function.
+func TestSource(t *testing.T) {
+	mayReadClock := []string{"bench", "cmd/bench", "solvers"}
+	badNames := []string{"util", "utils", "common", "helpers", "misc"}
+	const longest = 600 // lines; beyond that a file no longer holds one idea
+	for _, p := range packages(t) {
+		if slices.Contains(badNames, p.Name) {
+			t.Errorf("package %s: the name says nothing", p.path())
+		}
+		clock := slices.ContainsFunc(mayReadClock, func(dir string) bool { return p.path() == dir || strings.HasPrefix(p.path(), dir+"/") })
+		for _, file := range slices.Concat(p.GoFiles, p.CgoFiles) {
+			name := filepath.Join(p.Dir, file)
+			src, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(src), "\n"); n > longest {
+				t.Errorf("%s/%s has %d lines, more than %d", p.path(), file, n, longest)
+			}
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, name, src, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range f.Imports {
+				path, _ := strconv.Unquote(imp.Path.Value)
+				if path == "math/rand" {
+					t.Errorf("%s/%s imports math/rand: use math/rand/v2 with an explicit seed", p.path(), file)
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if n.Name.Name == "init" && n.Recv == nil {
+						t.Errorf("%s: init functions are not used here", fset.Position(n.Pos()))
+					}
+				case *ast.SelectorExpr:
+					x, ok := n.X.(*ast.Ident)
+					if !ok {
+						break
+					}
+					call := x.Name + "." + n.Sel.Name
+					if !clock && (call == "time.Now" || call == "time.Since") {
+						t.Errorf("%s: %s in a model: inject a clock", fset.Position(n.Pos()), call)
+					}
+				}
+				return true
+			})
+		}
+	}
+}

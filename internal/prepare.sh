@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Installs what the build ("build") or the tests ("test") need and this machine
+# lacks. Says what it does; does nothing, silently, where nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=()
+need() { # need FILE-OR-COMMAND PACKAGE...
+	local what=$1
+	shift
+	if [[ $what == /* ]]; then [[ -e $what ]] && return 0; else command -v "$what" >/dev/null && return 0; fi
+	packages+=("$@")
+}
+
+install_packages() {
+	[[ ${#packages[@]} -eq 0 ]] && return 0
+	local sudo=()
+	if [[ $(id -u) -ne 0 ]]; then
+		if ! command -v sudo >/dev/null; then
+			echo "missing: ${packages[*]}. Neither root nor sudo is at hand: ask an administrator to run: apt-get install -y --no-install-recommends ${packages[*]}" >&2
+			exit 1
+		fi
+		sudo=(sudo)
+	fi
+	if ! command -v apt-get >/dev/null; then
+		echo "missing: ${packages[*]} (Debian's names). This machine has no apt-get: install lp_solve 5.5 with its headers and a C compiler, then set LPSOLVE_INC to the folder of lp_lib.h" >&2
+		exit 1
+	fi
+	echo "installing with apt-get: ${packages[*]}"
+	local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=180)
+	"${apt[@]}" update >/dev/null || echo "apt-get update failed: going on with the package lists as they are" >&2
+	local log
+	log=$(mktemp)
+	for _ in 1 2 3; do
+		if "${apt[@]}" install -y --no-install-recommends "${packages[@]}" >"$log" 2>&1; then
+			rm -f "$log"
+			return 0
+		fi
+		sleep 2
+	done
+	tail -n 5 "$log" >&2
+	echo "could not install ${packages[*]}: see above; install them by hand and run make again" >&2
+	exit 1
+}
+
+# A Python environment of the repository's own, for the tests that read the
+# Arrow files with other people's readers.
+install_python() {
+	local requirements=bench/record/testdata/requirements.txt stamp=.venv/requirements.sha256 sum
+	sum=$(sha256sum "$requirements" | cut -d' ' -f1)
+	[[ -f $stamp && $(cat "$stamp") == "$sum" ]] && return 0
+	echo "installing into .venv: $(grep -cE '^[a-zA-Z]' "$requirements") Python packages"
+	python3 -m venv --clear .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+	echo "$sum" >"$stamp"
+}
+
+command -v go >/dev/null || {
+	echo "Go is not installed: get Go 1.26 or later, put it on PATH and run make again" >&2
+	exit 1
+}
+need gcc gcc libc6-dev
+need /usr/include/stdio.h libc6-dev
+[[ -e ${LPSOLVE_INC:-/usr/include/lpsolve}/lp_lib.h ]] || need /usr/include/lpsolve/lp_lib.h liblpsolve55-dev
+if [[ ${1:-build} == test ]]; then
+	need git git
+	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
+fi
+install_packages
+if [[ ${1:-build} == test ]]; then install_python; fi
