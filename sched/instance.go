@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -182,43 +181,4 @@ func (in *Instance) Hash() string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-func writeIndented(w io.Writer, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
-
-// decodeStrict decodes exactly one JSON value with no unknown keys; errors
-// carry the line.
-func decodeStrict(r io.Reader, v any) error {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		offset := d.InputOffset()
-		var syntax *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &syntax):
-			offset = syntax.Offset
-		case errors.As(err, &kind):
-			offset = kind.Offset
-			err = fmt.Errorf("%s cannot be a %s", kind.Field, kind.Value)
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			offset, err = int64(len(data)), errors.New("the JSON ends too early")
-		}
-		return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(offset, int64(len(data)))], []byte{'\n'}), err)
-	}
-	if d.More() {
-		return errors.New("there is more after the JSON value")
-	}
-	return nil
 }

@@ -1,0 +1,115 @@
+package sched_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"yardstick/sched"
+)
+
+// TestValidate breaks each assumption by itself; the message names the field.
+func TestValidate(t *testing.T) {
+	type instance = sched.Instance
+	tests := []struct {
+		in   *instance
+		edit func(*instance)
+		want string // "" if the edit is legal
+	}{
+		{gang(), func(*instance) {}, ""},
+		{preemptive(), func(*instance) {}, ""},
+		{sharing(), func(*instance) {}, ""},
+		{elastic(), func(*instance) {}, ""},
+
+		{gang(), func(in *instance) { in.Model = "gangs" }, `model is "gangs"`},
+		{gang(), func(in *instance) { in.Cluster.Servers = nil }, "no servers"},
+		{gang(), func(in *instance) { in.Cluster.Servers[1].GPUs = -1 }, "cluster.servers[1]"},
+		{gang(), func(in *instance) { in.Cluster.Servers[1].GPUs = 10_001 }, "cluster.servers[1]"},
+		{gang(), func(in *instance) { in.Cluster.Servers[0].GPUs = 9_999 }, "cluster has 10003 GPUs"},
+		{gang(), func(in *instance) { in.Cluster.Servers = []sched.Server{{}} }, "cluster has 0 GPUs"},
+		{gang(), func(in *instance) { in.Cluster.Servers[1].GPUMemory = -1 }, "cluster.servers[1]"},
+		{gang(), func(in *instance) { in.Cluster.Inter = 0 }, "bandwidths inter 0B/s"},
+		{gang(), func(in *instance) { in.Cluster.Intra = in.Cluster.Inter - 1 }, "inter ≤ intra"},
+		{gang(), func(in *instance) { in.Cluster.Intra = in.Cluster.Inter }, ""},
+		{gang(), func(in *instance) { in.Slot = -1 }, "slot -1µs"},
+		{gang(), func(in *instance) { in.Slot = sched.MaxTime + 1 }, "slot"},
+		{gang(), func(in *instance) { in.Deadline = -1 }, "deadline -1µs"},
+		{gang(), func(in *instance) { in.Deadline = sched.MaxTime + 1 }, "deadline"},
+		{gang(), func(in *instance) { in.Jobs = nil }, "no jobs"},
+		{gang(), func(in *instance) { in.Interference = [][]float64{{1}} }, "interference"},
+		{gang(), func(in *instance) { in.Elastic = elastic().Elastic }, "elastic container types"},
+
+		{gang(), func(in *instance) { in.Jobs[1].Release = -1 }, "jobs[1] \"\": release is -1µs"},
+		{gang(), func(in *instance) { in.Jobs[1].Release = sched.MaxTime + 1 }, "release"},
+		{gang(), func(in *instance) { in.Jobs[0].Weight = 0 }, `jobs[0] "pipeline": weight is 0`},
+		{gang(), func(in *instance) { in.Jobs[0].Weight = -1 }, "weight is -1"},
+		{gang(), func(in *instance) { in.Jobs[0].Weight = math.NaN() }, "weight is NaN"},
+		{gang(), func(in *instance) { in.Jobs[0].Weight = math.Inf(1) }, "weight is +Inf"},
+		{gang(), func(in *instance) { in.Jobs[0].Iters = 0 }, "iters is 0"},
+		{gang(), func(in *instance) { in.Jobs[0].Load = -1 }, "load -1µs"},
+		{gang(), func(in *instance) { in.Jobs[0].Load = sched.MaxTime + 1 }, "load"},
+		{gang(), func(in *instance) { in.Jobs[0].Pause = -1 }, "pause -1µs"},
+		{gang(), func(in *instance) { in.Jobs[0].Pause = sched.MaxTime + 1 }, "pause"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages = nil }, "no stages"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[1].Replicas = 0 }, "stages[1]: replicas 0"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[1].Replicas = 9 }, "stages[1] has 9 replicas"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[1].Replicas = 7 }, "needs 9 GPUs"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[1].Replicas = 6 }, ""},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Compute = 0 }, "compute 0s"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Params = -1 }, "params -1B"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Params = 1e14 + 1 }, "params"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Params = 1e14 }, ""},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Boundary = -1 }, "boundary -1B"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Boundary = 1e14 + 1 }, "boundary"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[1].Boundary = 1 }, "stages[1].boundary is 1B"},
+		{gang(), func(in *instance) { in.Jobs[0].Sharing = sharing().Jobs[0].Sharing }, "sharing part"},
+		{gang(), func(in *instance) { in.Jobs[0].Elastic = &sched.Elastic{} }, "elastic part"},
+
+		{sharing(), func(in *instance) { in.Interference = nil }, "interference"},
+		{sharing(), func(in *instance) { in.Interference[1] = []float64{1} }, "interference[1] has 1 entries"},
+		{sharing(), func(in *instance) { in.Interference[1][0] = 1 - 1.0/(1<<53) }, "interference[1][0]"},
+		{sharing(), func(in *instance) { in.Interference[1][0] = math.NaN() }, "interference[1][0]"},
+		{sharing(), func(in *instance) { in.Interference[1][0] = math.Inf(1) }, "interference[1][0]"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing = nil }, `jobs[1] "": the sharing part`},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Task = 2 }, "sharing.task is 2"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Task = -1 }, "sharing.task is -1"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation = nil }, "sharing.accumulation is empty"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[0].Steps = 0 }, "sharing.accumulation[0]"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[1].Steps = 1 }, "sharing.accumulation[1]"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[1].Iter = 0 }, "sharing.accumulation[1]"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[1].Memory = -1 }, "sharing.accumulation[1]"},
+
+		{elastic(), func(in *instance) { in.Elastic = nil }, "elastic container types"},
+		{elastic(), func(in *instance) { in.Slot = 0 }, "slot must be positive"},
+		{elastic(), func(in *instance) { in.Elastic.Resources = nil }, "elastic: 0 resources"},
+		{elastic(), func(in *instance) { in.Elastic.Bandwidth = 2 }, "bandwidth at index 2"},
+		{elastic(), func(in *instance) { in.Elastic.Workers = nil }, "0 worker types"},
+		{elastic(), func(in *instance) { in.Elastic.Workers[1].Demand = []int64{1} }, "elastic.workers[1].demand has 1 entries"},
+		{elastic(), func(in *instance) { in.Elastic.Servers[0].Demand[0] = -1 }, "elastic.servers[0].demand[0] is -1"},
+		{elastic(), func(in *instance) { in.Elastic.Servers[0].Demand[1] = 0 }, "elastic.servers[0].demand[1] is 0"},
+		{elastic(), func(in *instance) { in.Cluster.Servers[1].Capacity = []int64{1} }, "cluster.servers[1].capacity has 1"},
+		{elastic(), func(in *instance) { in.Cluster.Servers[1].Capacity[1] = -1 }, "cluster.servers[1].capacity[1] is -1"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic = nil }, "no elastic part"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.MaxWorkers = 0 }, "maxWorkers 0"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.Batches = 0 }, "batches 0"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.Gradients = -1 }, "gradients -1B"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.Train = nil }, "elastic.train has 0"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.Train[1] = 0 }, "elastic.train[1] is 0s"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.Update = nil }, "elastic.update has 0"},
+		{elastic(), func(in *instance) { in.Jobs[0].Elastic.Update = []sched.Duration{1, 2} }, "elastic.update has 2"},
+		{elastic(), func(in *instance) { in.Jobs[1].Elastic.Update[0] = -1 }, "elastic.update[0] is -1ns"},
+	}
+	for i, test := range tests {
+		test.edit(test.in)
+		err := test.in.Validate()
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("case %d: refused: %v", i, err)
+		case test.want == "":
+		case err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), `instance "`):
+			t.Errorf("case %d: error %v, want one with %q", i, err, test.want)
+		case strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "%!"):
+			t.Errorf("case %d: message %q is not one clean line", i, err)
+		}
+	}
+}
