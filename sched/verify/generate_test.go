@@ -1,0 +1,314 @@
+package verify_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+
+	"yardstick/sched"
+)
+
+// options says what kind of random instance and schedule to make.
+type options struct {
+	model sched.Model
+	class sched.Class
+}
+
+func allOptions() []options {
+	var out []options
+	for _, slotted := range []bool{false, true} {
+		out = append(out,
+			options{sched.ModelGang, sched.Class{Kind: sched.N, Slotted: slotted}},
+			options{sched.ModelPreemptive, sched.Class{Kind: sched.N, Slotted: slotted}},
+			options{sched.ModelPreemptive, sched.Class{Kind: sched.P, Slotted: slotted}},
+			options{sched.ModelSharing, sched.Class{Kind: sched.N, Slotted: slotted}},
+			options{sched.ModelSharing, sched.Class{Kind: sched.S, Slotted: slotted}})
+	}
+	return out
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
+
+// between returns a random integer from low to high, both included.
+func between(r *rand.Rand, low, high int) int { return low + r.IntN(high-low+1) }
+
+// randomInstance returns an instance whose jobs take some tens of
+// microseconds, so that it can be checked microsecond by microsecond.
+func randomInstance(r *rand.Rand, o options) *sched.Instance {
+	in := &sched.Instance{Name: "random", Model: o.model, Cluster: sched.Cluster{Inter: sched.Bandwidth(between(r, 5e8, 2e9)), Intra: sched.Bandwidth(between(r, 2e9, 2e10))}}
+	for range between(r, 1, 3) {
+		in.Cluster.Servers = append(in.Cluster.Servers, sched.Server{GPUs: between(r, 1, 4), GPUMemory: sched.Bytes(between(r, 60, 100))})
+	}
+	if o.class.Slotted {
+		in.Slot = sched.Time(between(r, 2, 7))
+	}
+	if r.IntN(8) == 0 {
+		in.Deadline = 50
+	}
+	tasks := between(r, 1, 3)
+	if o.model == sched.ModelSharing {
+		factors := []float64{1, 1.1, 1.25, 1.5, 2.7, 1 + 1.0/(1<<52)}
+		for a := range tasks {
+			in.Interference = append(in.Interference, nil)
+			for range tasks {
+				in.Interference[a] = append(in.Interference[a], factors[r.IntN(len(factors))])
+			}
+		}
+	}
+	for range between(r, 1, 4) {
+		in.Jobs = append(in.Jobs, randomJob(r, o, in.Cluster.GPUs(), tasks))
+	}
+	return in
+}
+
+func randomJob(r *rand.Rand, o options, gpus, tasks int) sched.Job {
+	j := sched.Job{Release: sched.Time(r.IntN(40)), Weight: []float64{1, 2, 0.3, 1e-3}[r.IntN(4)], Iters: int64(between(r, 1, 6))}
+	gang := between(r, 1, min(gpus, 5))
+	for gang > 0 {
+		k := between(r, 1, gang)
+		gang -= k
+		st := sched.Stage{Replicas: k, Compute: sched.Duration(between(r, 1000, 5000))}
+		if r.IntN(2) == 0 {
+			st.Params = sched.Bytes(between(r, 0, 3000))
+		}
+		if gang > 0 {
+			st.Boundary = sched.Bytes(between(r, 0, 2000))
+		}
+		j.Stages = append(j.Stages, st)
+	}
+	if r.IntN(3) > 0 {
+		j.Load = sched.Time(r.IntN(6))
+		j.Pause = sched.Time(r.IntN(4))
+	}
+	if o.model == sched.ModelSharing {
+		j.Sharing = &sched.Sharing{Task: r.IntN(tasks)}
+		for s := range between(r, 1, 2) {
+			j.Sharing.Accumulation = append(j.Sharing.Accumulation, sched.Accumulation{
+				Steps: 1 + s, Iter: sched.Duration(between(r, 1000, 9000)), Memory: sched.Bytes(between(r, 20, 55))})
+		}
+	}
+	return j
+}
+
+// runner makes a random legal schedule one microsecond at a time.
+type runner struct {
+	*rand.Rand
+	in    *sched.Instance
+	class sched.Class
+	now   sched.Time
+	s     *sched.Schedule
+	jobs  []running
+}
+
+type running struct {
+	state string // waiting, load, train, pause, done
+	since sched.Time
+	place sched.Placement
+	done  *big.Rat // iterations
+}
+
+// randomSchedule returns a legal schedule of the class. Jobs start, are
+// preempted and have their segments split at random.
+func randomSchedule(r *rand.Rand, in *sched.Instance, class sched.Class) *sched.Schedule {
+	run := &runner{Rand: r, in: in, class: class, s: &sched.Schedule{Class: class}, jobs: make([]running, len(in.Jobs))}
+	left := 0
+	for j := range run.jobs {
+		run.jobs[j] = running{state: "waiting", done: new(big.Rat)}
+		left++
+		if in.Deadline > 0 && r.IntN(3) == 0 {
+			run.jobs[j].state = "done" // left out
+			left--
+		}
+	}
+	for left > 0 {
+		boundary := !class.Slotted || run.now%in.Slot == 0
+		for _, j := range r.Perm(len(in.Jobs)) {
+			if run.step(sched.JobID(j), boundary) {
+				left--
+			}
+		}
+		for j := range run.jobs {
+			if run.jobs[j].state == "train" {
+				run.jobs[j].done.Add(run.jobs[j].done, run.rate(sched.JobID(j)))
+			}
+		}
+		run.now++
+	}
+	run.s.Sort()
+	return run.s
+}
+
+// close ends the segment that the job is in.
+func (run *runner) close(id sched.JobID, phase sched.Phase) {
+	x := &run.jobs[id]
+	if x.since < run.now {
+		run.s.Segments = append(run.s.Segments, sched.Segment{Job: id, Start: x.since, End: run.now, Phase: phase, Place: x.place})
+	}
+	x.since = run.now
+}
+
+// step lets the job change its state at the present instant, and reports
+// whether it completes.
+func (run *runner) step(id sched.JobID, boundary bool) bool {
+	x, j := &run.jobs[id], &run.in.Jobs[id]
+	preempts := run.class.Kind == sched.P && boundary && run.now > x.since && run.IntN(8) == 0
+	switch x.state {
+	case "load":
+		if run.now == x.since+j.Load {
+			run.close(id, sched.Load)
+			x.state = "train"
+		} else if preempts {
+			run.close(id, sched.Load)
+			x.state = "waiting"
+		}
+	case "train":
+		if x.done.Cmp(new(big.Rat).SetInt64(j.Iters)) >= 0 && boundary {
+			run.close(id, sched.Train)
+			x.state = "done"
+			return true
+		} else if preempts {
+			run.close(id, sched.Train)
+			x.state = "pause"
+			if j.Pause == 0 {
+				x.state = "waiting"
+			}
+		} else if run.IntN(20) == 0 {
+			run.close(id, sched.Train)
+		}
+	case "pause":
+		if run.now == x.since+j.Pause {
+			run.close(id, sched.Pause)
+			x.state = "waiting"
+		}
+	}
+	if x.state == "waiting" && boundary && run.now >= j.Release && run.IntN(3) == 0 {
+		if p := run.free(id); p != nil {
+			x.place, x.since, x.state = *p, run.now, "load"
+			if j.Load == 0 {
+				x.state = "train"
+			}
+		}
+	}
+	return false
+}
+
+// users returns the jobs that hold a device. Exclusive jobs without named
+// devices have some all the same: their placements are made with names.
+func (run *runner) users(server, device int) []sched.JobID {
+	var out []sched.JobID
+	for id := range run.jobs {
+		if s := run.jobs[id].state; s == "waiting" || s == "done" {
+			continue
+		}
+		for _, sh := range run.jobs[id].place.Shares {
+			for _, d := range sh.Devices {
+				if sh.Server == server && d == device {
+					out = append(out, sched.JobID(id))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// free returns a random placement on devices that may be used now, or nil.
+func (run *runner) free(id sched.JobID) *sched.Placement {
+	j := &run.in.Jobs[id]
+	var p sched.Placement
+	memory := sched.Bytes(0)
+	if j.Sharing != nil {
+		option := run.IntN(len(j.Sharing.Accumulation))
+		memory = j.Sharing.Accumulation[option].Memory
+		if option > 0 || run.IntN(2) == 0 {
+			p.Config = &sched.Config{Accumulation: j.Sharing.Accumulation[option].Steps}
+		}
+	}
+	type device struct{ server, index int }
+	var usable []device
+	for m, server := range run.in.Cluster.Servers {
+		for d := range server.GPUs {
+			users, used := run.users(m, d), memory
+			for _, u := range users {
+				if j.Sharing != nil {
+					used += run.option(u).Memory
+				}
+			}
+			if len(users) == 0 || run.class.Kind == sched.S && len(users) == 1 && used <= server.GPUMemory {
+				usable = append(usable, device{m, d})
+			}
+		}
+	}
+	if len(usable) < j.Gang() {
+		return nil
+	}
+	run.Shuffle(len(usable), func(a, b int) { usable[a], usable[b] = usable[b], usable[a] })
+	stage := make(map[device]int)
+	for s, next := 0, 0; s < len(j.Stages); s++ {
+		for range j.Stages[s].Replicas {
+			stage[usable[next]] = s
+			next++
+		}
+	}
+	for m, server := range run.in.Cluster.Servers {
+		sh := sched.Share{Server: m, Stages: make([]int, len(j.Stages))}
+		for d := range server.GPUs {
+			if s, used := stage[device{m, d}]; used {
+				sh.Devices = append(sh.Devices, d)
+				sh.Stages[s]++
+				sh.GPUs++
+			}
+		}
+		if len(j.Stages) == 1 && run.IntN(2) == 0 {
+			sh.Stages = nil
+		}
+		if sh.GPUs > 0 {
+			p.Shares = append(p.Shares, sh)
+		}
+	}
+	return &p
+}
+
+func (run *runner) option(id sched.JobID) sched.Accumulation {
+	options := run.in.Jobs[id].Sharing.Accumulation
+	for _, a := range options {
+		if cf := run.jobs[id].place.Config; cf != nil && cf.Accumulation == a.Steps {
+			return a
+		}
+	}
+	return options[0]
+}
+
+// rate returns the iterations that a job in training makes in the microsecond
+// that begins now.
+func (run *runner) rate(id sched.JobID) *big.Rat {
+	alpha, err := run.in.IterTime(id, &run.jobs[id].place)
+	if err != nil {
+		panic(err)
+	}
+	xi := 1.0
+	for _, sh := range run.jobs[id].place.Shares {
+		for _, d := range sh.Devices {
+			for _, u := range run.users(sh.Server, d) {
+				if u != id {
+					xi = max(xi, run.in.Interference[run.in.Jobs[id].Sharing.Task][run.in.Jobs[u].Sharing.Task])
+				}
+			}
+		}
+	}
+	per := new(big.Rat).SetFloat64(xi)
+	per.Mul(per, alpha)
+	return new(big.Rat).Quo(big.NewRat(1, 1e6), per)
+}
+
+// anonymous returns the schedule without its devices, which exclusive
+// schedules need not name.
+func anonymous(s *sched.Schedule) *sched.Schedule {
+	out := &sched.Schedule{Class: s.Class, Segments: append([]sched.Segment(nil), s.Segments...)}
+	for i := range out.Segments {
+		seg := &out.Segments[i]
+		seg.Place.Shares = append([]sched.Share(nil), seg.Place.Shares...)
+		for k := range seg.Place.Shares {
+			seg.Place.Shares[k].Devices = nil
+		}
+	}
+	return out
+}

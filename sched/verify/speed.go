@@ -1,0 +1,173 @@
+package verify
+
+import (
+	"math/big"
+	"math/bits"
+
+	"yardstick/sched"
+)
+
+// transfer is a part of an iteration that moves data. It takes
+// bytes·count·gpus / (a·b·bandwidth) seconds.
+type transfer struct{ bytes, count, gpus, a, b, bandwidth int64 }
+
+// transfers appends what stage s moves per iteration where a share holds
+// replicas of it.
+//
+// A replica of stage s, which has k in all, exchanges 2·D/k bytes with the k'
+// replicas of a neighbouring stage, D being the volume between the two stages
+// in one direction: the part near/k' within the server at B_intra, the rest
+// through the server's network card. The x replicas of the stage on a server
+// of g GPUs own x/g of its card, each B_inter/g. An AllReduce of h bytes moves
+// A = 2(k−1)/k·h: at B_intra if all replicas are here, else through x/g of
+// the card; nothing if k = 1.
+//
+// Source: Eqs. (4) to (6) of the A-SRPT paper, with the missing side of the
+// first and last stage left out.
+func (c *checker) transfers(out []transfer, j *sched.Job, sh *sched.Share, s int) []transfer {
+	card, local := int64(c.in.Cluster.Inter), int64(c.in.Cluster.Intra)
+	g := int64(c.in.Cluster.Servers[sh.Server].GPUs)
+	k, x := int64(j.Stages[s].Replicas), int64(replicas(sh, s))
+	for _, neighbour := range [2]int{s - 1, s + 1} {
+		if neighbour < 0 || neighbour >= len(j.Stages) {
+			continue
+		}
+		d := 2 * int64(j.Stages[min(s, neighbour)].Boundary)
+		all, near := int64(j.Stages[neighbour].Replicas), int64(replicas(sh, neighbour))
+		out = append(out, transfer{d, all - near, g, k, all, card}, transfer{d, near, 1, k, all, local})
+	}
+	h := 2 * int64(j.Stages[s].Params)
+	if x == k {
+		return append(out, transfer{h, k - 1, 1, k, 1, local})
+	}
+	return append(out, transfer{h, k - 1, g, k, x, card})
+}
+
+// iterationTime returns alpha in nanoseconds, exactly: the longest time that a
+// stage takes on a server, its own computation and its transfers.
+// Source: Eq. (7) of the A-SRPT paper.
+func (c *checker) iterationTime(j *sched.Job, p *sched.Placement) *big.Rat {
+	if j.Sharing != nil {
+		return new(big.Rat).SetInt64(int64(accumulation(j, p).Iter))
+	}
+	alpha := new(big.Rat)
+	for i := range p.Shares {
+		for s := range j.Stages {
+			if replicas(&p.Shares[i], s) > 0 {
+				if beta := stageTime(j.Stages[s].Compute, c.transfers(nil, j, &p.Shares[i], s)); beta.Cmp(alpha) > 0 {
+					alpha = beta
+				}
+			}
+		}
+	}
+	return alpha
+}
+
+func stageTime(compute sched.Duration, moves []transfer) *big.Rat {
+	sum := new(big.Rat).SetInt64(int64(compute))
+	for _, m := range moves {
+		num, den := big.NewInt(1e9), big.NewInt(1)
+		for _, f := range [3]int64{m.bytes, m.count, m.gpus} {
+			num.Mul(num, big.NewInt(f))
+		}
+		for _, f := range [3]int64{m.a, m.b, m.bandwidth} {
+			den.Mul(den, big.NewInt(f))
+		}
+		sum.Add(sum, new(big.Rat).SetFrac(num, den))
+	}
+	return sum
+}
+
+// suffices reports whether training for the given time on one placement
+// performs all iterations of a job that shares nothing: n·alpha ≤ train.
+// It works in whole nanoseconds and 128 bits, and in rationals only where
+// these leave the answer open.
+func (c *checker) suffices(j *sched.Job, p *sched.Placement, train sched.Time) bool {
+	n, budget := uint64(j.Iters), uint64(train)*1000
+	if d, constant := constantIteration(j, p); constant {
+		hi, lo := bits.Mul64(n, uint64(d))
+		return hi == 0 && lo <= budget
+	}
+	var room [5]transfer
+	for i := range p.Shares {
+		for s := range j.Stages {
+			if replicas(&p.Shares[i], s) == 0 {
+				continue
+			}
+			moves := c.transfers(room[:0], j, &p.Shares[i], s)
+			fits, sure := within(n, j.Stages[s].Compute, moves, budget)
+			if !sure {
+				need := stageTime(j.Stages[s].Compute, moves)
+				need.Mul(need, new(big.Rat).SetInt64(j.Iters))
+				fits = need.Cmp(new(big.Rat).SetInt64(int64(budget))) <= 0
+			}
+			if !fits {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// constantIteration returns the time of an iteration that does not depend on
+// the servers used, if it does not.
+func constantIteration(j *sched.Job, p *sched.Placement) (sched.Duration, bool) {
+	if j.Sharing != nil {
+		return accumulation(j, p).Iter, true
+	}
+	if st := j.Stages[0]; len(j.Stages) == 1 && (st.Replicas == 1 || st.Params == 0) {
+		return st.Compute, true
+	}
+	return 0, false
+}
+
+// within reports whether n iterations of a stage fit in the budget, in
+// nanoseconds, and whether it is sure: it adds the whole nanoseconds of every
+// part, and knows of each inexact part only that less than one is missing.
+func within(n uint64, compute sched.Duration, moves []transfer, budget uint64) (fits, sure bool) {
+	hi, sum := bits.Mul64(n, uint64(compute))
+	if hi > 0 || sum > budget {
+		return false, true
+	}
+	inexact := uint64(0)
+	for _, m := range moves {
+		hi, lo, ok := product(n, 1e9, uint64(m.bytes), uint64(m.count), uint64(m.gpus))
+		over, den, small := product(uint64(m.a), uint64(m.b), uint64(m.bandwidth))
+		if !ok || !small || over > 0 {
+			return false, false
+		}
+		if hi >= den { // a quotient of 2^64 or more
+			return false, true
+		}
+		whole, rest := bits.Div64(hi, lo, den)
+		if whole > budget-sum {
+			return false, true
+		}
+		sum += whole
+		if rest > 0 {
+			inexact++
+		}
+	}
+	switch {
+	case inexact <= budget-sum:
+		return true, true
+	case sum == budget:
+		return false, true
+	}
+	return false, false
+}
+
+// product multiplies within 128 bits; ok is false if the product is larger.
+func product(factors ...uint64) (hi, lo uint64, ok bool) {
+	lo = 1
+	for _, f := range factors {
+		over, top := bits.Mul64(hi, f)
+		carried, low := bits.Mul64(lo, f)
+		sum, carry := bits.Add64(top, carried, 0)
+		if over > 0 || carry > 0 {
+			return 0, 0, false
+		}
+		hi, lo = sum, low
+	}
+	return hi, lo, true
+}
