@@ -1,0 +1,204 @@
+package listsched_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"yardstick/heuristics/listsched"
+	"yardstick/heuristics/sim"
+	"yardstick/sched"
+)
+
+// reference replays list scheduling the obvious way: at every event it scans
+// all jobs and all servers.
+type reference struct {
+	in       *sched.Instance
+	options  listsched.Options
+	key      []sched.Time
+	free     []int
+	started  []bool
+	segments []sched.Segment
+}
+
+// replayNaively returns the segments of list scheduling with these keys.
+func replayNaively(t *testing.T, in *sched.Instance, o listsched.Options, key []sched.Time) []sched.Segment {
+	t.Helper()
+	r := &reference{in: in, options: o, key: key, started: make([]bool, len(in.Jobs))}
+	for _, s := range in.Cluster.Servers {
+		r.free = append(r.free, s.GPUs)
+	}
+	for now, ok := r.after(-1); ok; now, ok = r.after(now) {
+		for _, seg := range r.segments {
+			if seg.Phase == sched.Train && seg.End == now {
+				for _, sh := range seg.Place.Shares {
+					r.free[sh.Server] += sh.GPUs
+				}
+			}
+		}
+		for _, id := range r.line(now) {
+			place := placeNaively(&in.Jobs[id], o.Placement, in.Cluster.Servers, r.free)
+			if place != nil {
+				r.run(t, now, id, *place)
+			} else if o.Blocking == listsched.Strict {
+				break
+			}
+		}
+	}
+	s := sched.Schedule{Segments: r.segments}
+	s.Sort()
+	return s.Segments
+}
+
+// after returns the first time after now at which a job is released or ends.
+func (r *reference) after(now sched.Time) (next sched.Time, ok bool) {
+	consider := func(t sched.Time) {
+		if t > now && (!ok || t < next) {
+			next, ok = t, true
+		}
+	}
+	for i := range r.in.Jobs {
+		consider(r.in.Jobs[i].Release)
+	}
+	for _, seg := range r.segments {
+		consider(seg.End)
+	}
+	return next, ok
+}
+
+// line returns the jobs that wait, in order of key, release and index.
+func (r *reference) line(now sched.Time) []sched.JobID {
+	var line []sched.JobID
+	for i := range r.in.Jobs {
+		if r.in.Jobs[i].Release <= now && !r.started[i] {
+			line = append(line, sched.JobID(i))
+		}
+	}
+	slices.SortFunc(line, func(a, b sched.JobID) int {
+		return cmp.Or(cmp.Compare(r.key[a], r.key[b]), cmp.Compare(r.in.Jobs[a].Release, r.in.Jobs[b].Release), cmp.Compare(a, b))
+	})
+	return line
+}
+
+func (r *reference) run(t *testing.T, now sched.Time, id sched.JobID, place sched.Placement) {
+	t.Helper()
+	r.started[id] = true
+	for _, sh := range place.Shares {
+		r.free[sh.Server] -= sh.GPUs
+	}
+	train, err := r.in.RunTime(id, &place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load := r.in.Jobs[id].Load; load > 0 {
+		r.segments = append(r.segments, sched.Segment{Job: id, Start: now, End: now + load, Phase: sched.Load, Place: place})
+		now += load
+	}
+	r.segments = append(r.segments, sched.Segment{Job: id, Start: now, End: now + train, Phase: sched.Train, Place: place})
+}
+
+// placeNaively returns where the rule puts the job, or nil.
+func placeNaively(j *sched.Job, rule sim.Rule, servers []sched.Server, free []int) *sched.Placement {
+	gang, takes := j.Gang(), map[int]int{}
+	if sum(free) < gang {
+		return nil
+	}
+	best := func(need int) int { // untouched server with the least sufficient number of free GPUs
+		b := -1
+		for s, f := range free {
+			if takes[s] == 0 && f >= need && (b < 0 || f < free[b]) {
+				b = s
+			}
+		}
+		return b
+	}
+	most := func(onlyVacant bool) int { // untouched server with the most free GPUs
+		b := -1
+		for s, f := range free {
+			if takes[s] == 0 && f > 0 && (!onlyVacant || f == servers[s].GPUs) && (b < 0 || f > free[b]) {
+				b = s
+			}
+		}
+		return b
+	}
+	rest := gang
+	switch rule {
+	case sim.Pool:
+		for s, f := range free {
+			takes[s] = min(f, rest)
+			rest -= takes[s]
+		}
+	case sim.BestFit:
+		for best(rest) < 0 {
+			s := most(false)
+			takes[s] = free[s]
+			rest -= free[s]
+		}
+		takes[best(rest)] = rest
+	case sim.Consolidate:
+		for range fewest(servers, gang) - 1 {
+			s := most(true)
+			if s < 0 {
+				return nil
+			}
+			takes[s] = free[s]
+			rest -= free[s]
+		}
+		s := best(rest)
+		if s < 0 {
+			return nil
+		}
+		takes[s] = rest
+	default:
+		panic("rule not in the reference")
+	}
+	return chain(j, takes, len(servers))
+}
+
+func fewest(servers []sched.Server, gang int) int {
+	sizes := make([]int, len(servers))
+	for s := range servers {
+		sizes[s] = -servers[s].GPUs
+	}
+	slices.Sort(sizes)
+	k := 0
+	for ; gang > 0; k++ {
+		gang += sizes[k]
+	}
+	return k
+}
+
+// chain gives one GPU after the other, servers ascending, to one replica after
+// the other, stages ascending.
+func chain(j *sched.Job, takes map[int]int, servers int) *sched.Placement {
+	var p sched.Placement
+	var stages []int // of every replica
+	for s := range j.Stages {
+		for range j.Stages[s].Replicas {
+			stages = append(stages, s)
+		}
+	}
+	for s := range servers {
+		if takes[s] == 0 {
+			continue
+		}
+		sh := sched.Share{Server: s, GPUs: takes[s]}
+		if len(j.Stages) > 1 {
+			sh.Stages = make([]int, len(j.Stages))
+			for _, stage := range stages[:takes[s]] {
+				sh.Stages[stage]++
+			}
+		}
+		stages = stages[takes[s]:]
+		p.Shares = append(p.Shares, sh)
+	}
+	return &p
+}
+
+func sum(v []int) int {
+	n := 0
+	for _, x := range v {
+		n += x
+	}
+	return n
+}

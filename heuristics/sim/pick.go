@@ -1,0 +1,220 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"yardstick/sched"
+)
+
+// Rule chooses free GPUs for a gang. All ties go to the lower server index.
+type Rule uint8
+
+// The placement rules.
+const (
+	// Pool treats the cluster as one pool: any free GPUs, servers in order of
+	// index.
+	Pool Rule = iota
+	// Consolidate uses as few servers as the gang would use if all were free,
+	// or waits: the largest servers on which everything is free, whole, and
+	// one server for the remainder, the one with the least sufficient number
+	// of free GPUs.
+	Consolidate
+	// BestFit uses as few servers as is possible now: the server with the
+	// least sufficient number of free GPUs; for a gang that fits on no single
+	// server, all free GPUs of those with the most until the remainder does.
+	BestFit
+	// MostAvailable takes all free GPUs of the server that has the most, then
+	// of the next, and of the last one what is still needed.
+	MostAvailable
+	// LeastAvailable does so from the server with the fewest free GPUs, at
+	// least one, upwards.
+	LeastAvailable
+)
+
+var ruleNames = []string{"pool", "consolidate", "best-fit", "most-available", "least-available"}
+
+func (r Rule) String() string { return ruleNames[r] }
+
+// MarshalText implements encoding.TextMarshaler.
+func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *Rule) UnmarshalText(text []byte) error {
+	i := slices.Index(ruleNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("placement rule %q is unknown: %v", text, ruleNames)
+	}
+	*r = Rule(i)
+	return nil
+}
+
+// Fits reports whether the rule finds GPUs for a gang now. Cost: O(1), for
+// Consolidate O(servers that the gang uses).
+func (c *Cluster) Fits(r Rule, gang int) bool {
+	if r != Consolidate {
+		return 1 <= gang && gang <= c.idle
+	}
+	return c.find(r, gang)
+}
+
+// Pick returns the GPUs that the rule chooses for a gang, one share per server
+// in ascending order and without stages, or false if the rule finds none. In
+// class S the shares name their devices, the lowest that are free. Cost: that
+// of the answer, times the logarithm of the number of servers.
+func (c *Cluster) Pick(r Rule, gang int) ([]sched.Share, bool) {
+	if !c.find(r, gang) {
+		return nil, false
+	}
+	if len(c.picked) > 1 {
+		slices.SortFunc(c.picked, func(a, b taken) int { return cmp.Compare(a.server, b.server) })
+	}
+	shares := c.shares.take(len(c.picked))
+	for i, t := range c.picked {
+		shares[i] = sched.Share{Server: t.server, GPUs: t.gpus}
+		if c.devices != nil {
+			shares[i].Devices = c.ints.take(t.gpus)
+			c.devices.lowestFree(t.server, shares[i].Devices)
+		}
+	}
+	return shares, true
+}
+
+// find leaves what the rule chooses in c.picked.
+func (c *Cluster) find(r Rule, gang int) bool {
+	c.picked = c.picked[:0]
+	if gang < 1 || gang > c.idle {
+		return false
+	}
+	switch r {
+	case Pool:
+		c.pool(gang)
+	case Consolidate:
+		return c.consolidate(gang)
+	case BestFit:
+		c.bestFit(gang)
+	case MostAvailable:
+		c.mostAvailable(gang)
+	case LeastAvailable:
+		c.leastAvailable(gang)
+	default:
+		panic(fmt.Sprintf("sim: placement rule %d", r))
+	}
+	return true
+}
+
+func (c *Cluster) pick(server, gpus int) { c.picked = append(c.picked, taken{server, gpus}) }
+
+func (c *Cluster) pool(rest int) {
+	for s := -1; rest > 0; {
+		s, _ = c.nonempty.next(s + 1)
+		n := min(rest, c.free[s])
+		c.pick(s, n)
+		rest -= n
+	}
+}
+
+// consolidate takes the largest vacant servers first. If any choice of
+// fewest−1 vacant servers and one more holds the gang, so does this one:
+// exchanging a server taken whole for a larger vacant one only shortens the
+// remainder, and if that larger one held the remainder, the two trade places.
+func (c *Cluster) consolidate(rest int) bool {
+	last := -1 // the vacant servers of rank up to last are taken
+	for range c.fewest[rest] - 1 {
+		r, ok := c.vacant.next(last + 1)
+		if !ok {
+			return false
+		}
+		s := c.ranked[r]
+		c.pick(s, c.size[s])
+		rest -= c.size[s]
+		last = r
+	}
+	for f, ok := c.counts.next(rest); ok; f, ok = c.counts.next(f + 1) {
+		for s, ok := c.byFree[f].next(0); ok; s, ok = c.byFree[f].next(s + 1) {
+			if f < c.size[s] || c.rank[s] > last {
+				c.pick(s, rest)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *Cluster) bestFit(rest int) {
+	f, s := c.most()
+	for f < rest {
+		c.pick(s, f)
+		rest -= f
+		f, s = c.nextMost(f, s)
+	}
+	// No server with fewer free GPUs than s has been taken.
+	if least, _ := c.counts.next(rest); least < f {
+		s, _ = c.byFree[least].next(0)
+	}
+	c.pick(s, rest)
+}
+
+func (c *Cluster) mostAvailable(rest int) {
+	f, s := c.most()
+	for f < rest {
+		c.pick(s, f)
+		rest -= f
+		f, s = c.nextMost(f, s)
+	}
+	c.pick(s, rest)
+}
+
+// most returns the first server in order of free GPUs, most first, and how
+// many these are. Some GPU must be free.
+func (c *Cluster) most() (f, s int) {
+	f, _ = c.counts.prev(len(c.byFree) - 1)
+	s, _ = c.byFree[f].next(0)
+	return f, s
+}
+
+// nextMost returns the server after s, which has f free GPUs, in that order.
+func (c *Cluster) nextMost(f, s int) (int, int) {
+	if s, ok := c.byFree[f].next(s + 1); ok {
+		return f, s
+	}
+	f, _ = c.counts.prev(f - 1)
+	s, _ = c.byFree[f].next(0)
+	return f, s
+}
+
+func (c *Cluster) leastAvailable(rest int) {
+	for f, ok := c.counts.next(1); ok; f, ok = c.counts.next(f + 1) {
+		for s, ok := c.byFree[f].next(0); ok; s, ok = c.byFree[f].next(s + 1) {
+			n := min(rest, f)
+			c.pick(s, n)
+			if rest -= n; rest == 0 {
+				return
+			}
+		}
+	}
+}
+
+// Chain lays a job's stages over the shares: replicas in pipeline order, all
+// of stage 0 first, onto the GPUs in order of server. It does nothing for a
+// job of one stage, whose shares need no stages.
+func (c *Cluster) Chain(stages []sched.Stage, shares []sched.Share) {
+	if len(stages) == 1 {
+		return
+	}
+	s, left := 0, stages[0].Replicas
+	for i := range shares {
+		shares[i].Stages = c.ints.take(len(stages))
+		for room := shares[i].GPUs; room > 0; {
+			if left == 0 {
+				s++
+				left = stages[s].Replicas
+			}
+			n := min(room, left)
+			shares[i].Stages[s] += n
+			room -= n
+			left -= n
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package sim
+
+import (
+	"fmt"
+	"math/big"
+
+	"yardstick/sched"
+)
+
+// View is what a policy may know at one instant: the past and the present. It
+// hides jobs that are not released and, unless the truth is what Options
+// predict, how many iterations any job takes. Methods that are asked about a
+// hidden job return ErrHidden.
+type View struct {
+	engine *engine
+
+	arrived, completed, paused []sched.JobID
+
+	holds []Assignment // placements handed out in this decision
+
+	predicted map[sched.JobID]int64
+	ideal     ideal
+}
+
+// Job is what is known about a released job. The slices and pointers belong to
+// the instance: they are for reading.
+type Job struct {
+	ID          sched.JobID
+	Name        string
+	User, Group string
+	Release     sched.Time
+	Weight      float64
+	Gang        int
+	Stages      []sched.Stage
+	Load, Pause sched.Time
+	Sharing     *sched.Sharing
+}
+
+func facts(in *sched.Instance, id sched.JobID) Job {
+	j := &in.Jobs[id]
+	return Job{ID: id, Name: j.Name, User: j.User, Group: j.Group, Release: j.Release, Weight: j.Weight,
+		Gang: j.Gang(), Stages: j.Stages, Load: j.Load, Pause: j.Pause, Sharing: j.Sharing}
+}
+
+func newView(e *engine) View {
+	return View{engine: e, predicted: map[sched.JobID]int64{}, ideal: newIdeal(e.in)}
+}
+
+// reset forgets what this decision was told and takes back what it was handed.
+func (v *View) reset() {
+	v.arrived, v.completed, v.paused = v.arrived[:0], v.completed[:0], v.paused[:0]
+	for i := len(v.holds) - 1; i >= 0; i-- {
+		h := &v.holds[i]
+		v.engine.cluster.release(h.Job, &h.Place, v.engine.memory(h.Job, &h.Place))
+	}
+	v.holds = v.holds[:0]
+}
+
+// Now returns the present time.
+func (v *View) Now() sched.Time { return v.engine.now }
+
+// Arrived returns the jobs released since the last decision, in order of
+// (release, index).
+func (v *View) Arrived() []sched.JobID { return v.arrived }
+
+// Completed returns the jobs that completed since the last decision, in order
+// of (completion, index).
+func (v *View) Completed() []sched.JobID { return v.completed }
+
+// Paused returns the preempted jobs that left their GPUs since the last
+// decision and wait again, in the order in which they did.
+func (v *View) Paused() []sched.JobID { return v.paused }
+
+// Cluster returns what is free, less the placements handed out by Place and
+// Hold in this decision.
+func (v *View) Cluster() *Cluster { return v.engine.cluster }
+
+// Job returns what is known about a job.
+func (v *View) Job(id sched.JobID) (Job, error) {
+	if _, err := v.state("facts", id); err != nil {
+		return Job{}, err
+	}
+	return facts(v.engine.in, id), nil
+}
+
+// State returns where the job is in its life.
+func (v *View) State(id sched.JobID) (State, error) { return v.state("state", id) }
+
+func (v *View) state(what string, id sched.JobID) (State, error) {
+	s, err := v.engine.released(id)
+	if err != nil {
+		return s, fmt.Errorf("sim: %s of job %d: %w", what, id, err)
+	}
+	return s, nil
+}
+
+// Placement returns where a job on the cluster is, or false if it is not on
+// the cluster. The placement is for reading.
+func (v *View) Placement(id sched.JobID) (*sched.Placement, bool, error) {
+	s, err := v.state("placement", id)
+	if err != nil || s == Waiting || s == Done {
+		return nil, false, err
+	}
+	return &v.engine.records[v.engine.slots[id]].place, true, nil
+}
+
+// Progress returns how many iterations the job has done, exactly.
+func (v *View) Progress(id sched.JobID) (*big.Rat, error) {
+	e := v.engine
+	s, err := v.state("progress", id)
+	if err != nil {
+		return nil, err
+	}
+	done := new(big.Rat)
+	switch s {
+	case Waiting:
+		if before := e.saved[id]; before != nil {
+			done.Set(before)
+		}
+	case Training:
+		done = e.progress(&e.records[e.slots[id]])
+	case Loading, Pausing:
+		if before := e.records[e.slots[id]].done; before != nil {
+			done.Set(before)
+		}
+	case Done:
+		done.SetInt64(e.in.Jobs[id].Iters)
+	}
+	return done, nil
+}
+
+// Predicted returns how many iterations the job is expected to take: the
+// predictor's answer, given once and kept, or the truth if there is no
+// predictor.
+func (v *View) Predicted(id sched.JobID) (int64, error) {
+	e := v.engine
+	if _, err := v.state("prediction", id); err != nil {
+		return 0, err
+	}
+	if e.predictor == nil {
+		e.result.Clairvoyant = e.result.Clairvoyant || e.states[id] != Done
+		return e.in.Jobs[id].Iters, nil
+	}
+	if n, ok := v.predicted[id]; ok {
+		return n, nil
+	}
+	n, err := e.predictor.Predict(facts(e.in, id))
+	if err != nil {
+		return 0, fmt.Errorf("sim: prediction of job %d: %w", id, err)
+	}
+	if n < 0 {
+		return 0, fmt.Errorf("sim: the predictor expects %d iterations of job %d", n, id)
+	}
+	v.predicted[id] = n
+	e.result.Predictions = append(e.result.Predictions, Prediction{Job: id, Iters: n})
+	return n, nil
+}
+
+// IterTime returns the exact time of one iteration in seconds on any placement
+// of the job's gang, free or not, when the job shares no GPU.
+func (v *View) IterTime(id sched.JobID, p *sched.Placement) (*big.Rat, error) {
+	if _, err := v.state("iteration time", id); err != nil {
+		return nil, err
+	}
+	return v.engine.in.IterTime(id, p)
+}
+
+// Place finds free GPUs for the job by the rule, its stages in chain order, and
+// holds them until Decide returns, so that later calls find others. It returns
+// false if the rule finds none. It does not look at the memory of GPUs, which
+// only matters in the sharing model.
+func (v *View) Place(id sched.JobID, r Rule) (sched.Placement, bool, error) {
+	if _, err := v.state("placement", id); err != nil {
+		return sched.Placement{}, false, err
+	}
+	e := v.engine
+	j := &e.in.Jobs[id]
+	shares, ok := e.cluster.Pick(r, j.Gang())
+	if !ok {
+		return sched.Placement{}, false, nil
+	}
+	e.cluster.Chain(j.Stages, shares)
+	p := sched.Placement{Shares: shares}
+	v.hold(id, p)
+	return p, true, nil
+}
+
+// Hold holds the GPUs of a placement for the job until Decide returns. Errors:
+// the placement does not hold the job's gang, or its GPUs cannot be had.
+func (v *View) Hold(id sched.JobID, p sched.Placement) error {
+	if _, err := v.state("placement", id); err != nil {
+		return err
+	}
+	if _, err := v.engine.vet(id, &p); err != nil {
+		return fmt.Errorf("sim: placement of job %d: %w", id, err)
+	}
+	v.hold(id, p)
+	return nil
+}
+
+func (v *View) hold(id sched.JobID, p sched.Placement) {
+	v.engine.cluster.hold(id, &p, v.engine.memory(id, &p))
+	v.holds = append(v.holds, Assignment{Job: id, Place: p})
+}
