@@ -1,0 +1,188 @@
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"yardstick/sched"
+)
+
+// Selection says which rows of a trace become jobs.
+type Selection struct {
+	Where Filter
+	// MaxGPUs drops jobs whose gang is larger; 0 keeps all, and then Build
+	// refuses those that the cluster cannot hold.
+	MaxGPUs int
+}
+
+// Trace holds the jobs of one trace in order of submission, with what
+// instances need of them.
+type Trace struct {
+	jobs    []job
+	summary Summary
+}
+
+type job struct {
+	id, user, group string
+	submit          sched.Time     // since the start of the trace
+	end             sched.Time     // completion in the source's cluster
+	run             sched.Duration // how long it ran there
+	gang            int
+	weight          Opt[float64]
+}
+
+// Summary says how many rows were read, kept and dropped.
+type Summary struct {
+	Rows    int // read
+	Matched int // of these, met the filter
+	Kept    int // of these, became jobs
+	// Dropped counts the matching rows that did not, by the first reason that
+	// applied; reasons that never did are left out.
+	Dropped []Drop
+}
+
+// Drop is a number of rows dropped for one reason.
+type Drop struct {
+	Reason string
+	Rows   int
+}
+
+// The reasons for dropping a row, in the order in which they are tried.
+const (
+	DropNoSubmit     = "submission time is NULL"
+	DropNoDuration   = "duration is NULL"
+	DropZeroDuration = "duration is 0"
+	DropNoGPUs       = "GPU demand is NULL"
+	DropZeroGPUs     = "asks for no GPU"
+	DropTooLarge     = "asks for more GPUs than allowed"
+)
+
+// String says it in one line.
+func (s Summary) String() string {
+	parts := []string{fmt.Sprintf("%d rows read, %d match the filter, %d kept", s.Rows, s.Matched, s.Kept)}
+	for _, d := range s.Dropped {
+		parts = append(parts, fmt.Sprintf("%d dropped: %s", d.Rows, d.Reason))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s *Summary) drop(reason string) {
+	for i := range s.Dropped {
+		if s.Dropped[i].Reason == reason {
+			s.Dropped[i].Rows++
+			return
+		}
+	}
+	s.Dropped = append(s.Dropped, Drop{reason, 1})
+}
+
+// Load reads the rows that sel keeps; of the file, only the columns that it
+// needs.
+//
+// Errors: those of Rows and NewTrace.
+func (s *Source) Load(sel Selection) (*Trace, error) {
+	columns := append(sel.Where.Columns(), "trace", "job_id", "user", "group", "submit_s", "queue_s", "duration_s", "gpus", "weight")
+	slices.Sort(columns)
+	return newTrace(s.Name()+": ", s.Rows(slices.Compact(columns)...), sel)
+}
+
+// NewTrace makes a trace of the rows that sel keeps. Jobs are put in order of
+// submission, then of job_id, then as they came.
+//
+// A job's gang is its GPU demand rounded up to whole GPUs: a share of a GPU
+// becomes one GPU. Jobs without a submission time, duration or GPU demand are
+// dropped, and so are those that ran for no time (less than half a nanosecond)
+// or asked for no GPU; the Summary counts them.
+//
+// Errors: the rows' own; rows of several traces, which have no common clock; a
+// time beyond sched.MaxTime.
+func NewTrace(rows iter.Seq2[Row, error], sel Selection) (*Trace, error) {
+	return newTrace("", rows, sel)
+}
+
+// newTrace is NewTrace; source begins the errors that are not the rows' own.
+func newTrace(source string, rows iter.Seq2[Row, error], sel Selection) (*Trace, error) {
+	t := &Trace{}
+	name := ""
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		t.summary.Rows++
+		if !sel.Where.Match(&row) {
+			continue
+		}
+		t.summary.Matched++
+		if t.summary.Matched == 1 {
+			name = row.Trace
+		}
+		if row.Trace != name {
+			return nil, fmt.Errorf("datasets: %sjobs of the traces %q and %q are selected, which have no common clock; choose one with where: {trace: %s}", source, name, row.Trace, name)
+		}
+		if reason := unusable(&row, sel.MaxGPUs); reason != "" {
+			t.summary.drop(reason)
+			continue
+		}
+		j, err := newJob(&row)
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %s%w", source, err)
+		}
+		t.jobs = append(t.jobs, j)
+	}
+	t.summary.Kept = len(t.jobs)
+	slices.SortStableFunc(t.jobs, func(a, b job) int {
+		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id))
+	})
+	return t, nil
+}
+
+// unusable returns why a row cannot become a job, or "".
+func unusable(r *Row, maxGPUs int) string {
+	switch {
+	case !r.SubmitS.OK:
+		return DropNoSubmit
+	case !r.DurationS.OK:
+		return DropNoDuration
+	case nanoseconds(r.DurationS.V) == 0:
+		return DropZeroDuration
+	case !r.GPUs.OK:
+		return DropNoGPUs
+	case r.GPUs.V == 0:
+		return DropZeroGPUs
+	case maxGPUs > 0 && r.GPUs.V > float64(maxGPUs):
+		return DropTooLarge
+	}
+	return ""
+}
+
+func newJob(r *Row) (job, error) {
+	if longest := max(r.SubmitS.V, r.QueueS.V, r.DurationS.V); longest > sched.MaxTime.Seconds() {
+		return job{}, fmt.Errorf("job %q: submit_s %v, queue_s %v, duration_s %v: at most %v s is supported",
+			r.JobID, r.SubmitS.V, r.QueueS.V, r.DurationS.V, sched.MaxTime.Seconds())
+	}
+	if r.GPUs.V > math.MaxInt32 {
+		return job{}, fmt.Errorf("job %q: gpus is %v", r.JobID, r.GPUs.V)
+	}
+	return job{
+		id: r.JobID, user: r.User.V, group: r.Group.V,
+		submit: microseconds(r.SubmitS.V),
+		end:    microseconds(r.SubmitS.V) + microseconds(r.QueueS.V) + microseconds(r.DurationS.V),
+		run:    nanoseconds(r.DurationS.V),
+		gang:   int(math.Ceil(r.GPUs.V)),
+		weight: r.Weight,
+	}, nil
+}
+
+// microseconds and nanoseconds round seconds to the nearest whole unit.
+func microseconds(seconds float64) sched.Time    { return sched.Time(math.Round(seconds * 1e6)) }
+func nanoseconds(seconds float64) sched.Duration { return sched.Duration(math.Round(seconds * 1e9)) }
+
+// Len returns the number of jobs.
+func (t *Trace) Len() int { return len(t.jobs) }
+
+// Summary says what was read and dropped.
+func (t *Trace) Summary() Summary { return t.summary }

@@ -1,0 +1,176 @@
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"yardstick/sched"
+)
+
+// Slice says which consecutive jobs of a trace, in order of submission, become
+// instances.
+type Slice struct {
+	Jobs   int `yaml:"jobs"`   // N, jobs per window; 0 is all jobs of the trace
+	At     At  `yaml:"at"`     // where the windows lie; the zero value is the start
+	Repeat int `yaml:"repeat"` // R, number of windows; 0 is 1
+}
+
+// At is where the windows of a slice lie. Its text form is start, busiest,
+// random or the index, from 0, of the first window's first job.
+type At struct {
+	Rule  Rule
+	Index int // for AtIndex
+}
+
+// Rule is a way to choose windows.
+type Rule uint8
+
+// The rules. With N jobs per window, repetition k = 0, 1, … is
+const (
+	// AtStart: jobs [kN, (k+1)N), consecutive windows from the first job.
+	AtStart Rule = iota
+	// AtBusiest: the window of largest load among those that share no job
+	// with the windows of repetitions 0 to k−1; of equal ones the earliest.
+	// The load of a window is Σ gang·duration over its jobs, in GPU-seconds,
+	// divided by its span in seconds, from the first submission to the last
+	// and at least 1: the number of GPUs that the window asks for on average.
+	// (Traces have a resolution of a second; without the floor, any N jobs
+	// submitted in the same second would have an infinite load.)
+	AtBusiest
+	// AtRandom: N jobs from a first job drawn uniformly among the n−N+1
+	// possible ones, independently per repetition, from the repetition's seed.
+	AtRandom
+	// AtIndex: jobs [i+kN, i+(k+1)N), consecutive windows from job i.
+	AtIndex
+)
+
+var ruleNames = [...]string{AtStart: "start", AtBusiest: "busiest", AtRandom: "random"}
+
+// String returns the text form.
+func (a At) String() string {
+	if a.Rule == AtIndex {
+		return strconv.Itoa(a.Index)
+	}
+	return ruleNames[a.Rule]
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (a At) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *At) UnmarshalText(text []byte) error {
+	if i := slices.Index(ruleNames[:], string(text)); i >= 0 {
+		*a = At{Rule: Rule(i)}
+		return nil
+	}
+	i, err := strconv.Atoi(string(text))
+	if err != nil || i < 0 {
+		return fmt.Errorf("at %q: it must be start, busiest, random or the index of a job", text)
+	}
+	*a = At{Rule: AtIndex, Index: i}
+	return nil
+}
+
+// Window is a run of consecutive jobs of a trace.
+type Window struct {
+	First, Jobs int    // jobs [First, First+Jobs) of the trace, in order of submission
+	Repetition  int    // k, from 0
+	Seed        uint64 // of this repetition; Build draws from it
+	// Load is the average number of GPUs that the window asks for, as AtBusiest
+	// defines it.
+	Load float64
+
+	trace *Trace
+}
+
+// Windows returns the windows of a slice, one per repetition. Seeds are
+// Seed(master, instance, k), where instance is the name of the suite's entry.
+//
+// Errors: the trace has too few jobs. Cost: O(n log n) for busiest, else O(R).
+func (t *Trace) Windows(s Slice, master uint64, instance string) ([]Window, error) {
+	n, jobs, repeat := len(t.jobs), s.Jobs, max(s.Repeat, 1)
+	if s.Jobs < 0 || s.Repeat < 0 || s.At.Index < 0 {
+		return nil, fmt.Errorf("datasets: slice of %d jobs at %v, repeated %d times: none of these may be negative", s.Jobs, s.At, s.Repeat)
+	}
+	if jobs == 0 {
+		jobs = n
+	}
+	if n == 0 || jobs > n {
+		return nil, fmt.Errorf("datasets: a slice of %d jobs was asked for, the trace has %d (%v)", jobs, n, t.summary)
+	}
+	var first []int
+	switch s.At.Rule {
+	case AtRandom:
+		for k := range repeat {
+			first = append(first, newRand(Seed(master, instance, k), streamWindow).IntN(n-jobs+1))
+		}
+	case AtBusiest:
+		first = t.busiest(jobs, repeat)
+	default:
+		for k := 0; k < repeat && jobs <= n-s.At.Index-k*jobs; k++ {
+			first = append(first, s.At.Index+k*jobs)
+		}
+	}
+	if len(first) < repeat {
+		return nil, fmt.Errorf("datasets: %d windows of %d jobs at %v were asked for, the trace of %d jobs has %d (%v)", repeat, jobs, s.At, n, len(first), t.summary)
+	}
+	windows := make([]Window, repeat)
+	for k, f := range first {
+		windows[k] = Window{First: f, Jobs: jobs, Repetition: k, Seed: Seed(master, instance, k), Load: t.loads(f, f+jobs, jobs)[0], trace: t}
+	}
+	return windows, nil
+}
+
+// busiest returns the first jobs of at most the given number of disjoint
+// windows, by falling load.
+func (t *Trace) busiest(jobs, windows int) []int {
+	loads := t.loads(0, len(t.jobs), jobs)
+	order := make([]int, len(loads))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(loads[b], loads[a]), a-b) })
+	var chosen []int // in order of choice
+	var sorted []int // the same, ascending
+	for _, f := range order {
+		if len(chosen) == windows {
+			break
+		}
+		// Only the chosen windows just before and after f can overlap it.
+		at, _ := slices.BinarySearch(sorted, f)
+		if at < len(sorted) && sorted[at] < f+jobs || at > 0 && f < sorted[at-1]+jobs {
+			continue
+		}
+		sorted = slices.Insert(sorted, at, f)
+		chosen = append(chosen, f)
+	}
+	return chosen
+}
+
+// loads returns the load of every window of the given length within jobs
+// [from, to).
+//
+// Work is summed in whole GPU-milliseconds as a sliding window. The sums are
+// exact while they stay below 2^53, that is 285,000 GPU-years, so that equal
+// windows have equal loads.
+func (t *Trace) loads(from, to, jobs int) []float64 {
+	work := func(i int) float64 {
+		return float64(t.jobs[i].gang) * math.Round(float64(t.jobs[i].run)/1e6)
+	}
+	loads := make([]float64, to-from-jobs+1)
+	sum := 0.0
+	for i := from; i < to; i++ {
+		sum += work(i)
+		first := i - jobs + 1
+		if first < from {
+			continue
+		}
+		span := max(t.jobs[i].submit-t.jobs[first].submit, sched.Second)
+		loads[first-from] = sum / (float64(span) / 1e3)
+		sum -= work(first)
+	}
+	return loads
+}

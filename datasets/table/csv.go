@@ -1,0 +1,148 @@
+package table
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// CSV reads a comma-separated file with a header line, record by record.
+// Input that begins like gzip is decompressed.
+type CSV struct {
+	name   string
+	header []string
+	record []string
+	line   int
+	reader *csv.Reader
+	closer io.Closer
+}
+
+// OpenCSV opens a file and reads its header. The caller closes it.
+func OpenCSV(path string) (*CSV, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, reason(err))
+	}
+	c, err := NewCSV(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	c.closer = f
+	return c, nil
+}
+
+// NewCSV reads the header from r. The name appears in errors.
+//
+// Errors: there is no header, a column name is empty or there twice, or r is
+// damaged.
+func NewCSV(name string, r io.Reader) (*CSV, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("%s: damaged gzip: %w", name, err)
+		}
+		buffered = bufio.NewReaderSize(unzipped, 1<<16)
+	}
+	if mark, _ := buffered.Peek(3); string(mark) == "\xef\xbb\xbf" { // UTF-8 byte order mark
+		_, _ = buffered.Discard(3)
+	}
+	c := &CSV{name: name, reader: csv.NewReader(buffered)}
+	c.reader.ReuseRecord = true
+	if err := c.Next(); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: is empty: a line with column names is needed", name)
+		}
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, h := range c.record {
+		h = strings.TrimSpace(h)
+		if h == "" || seen[h] {
+			return nil, fmt.Errorf("%s: line 1: column name %q is empty or there twice", name, h)
+		}
+		seen[h] = true
+		c.header = append(c.header, h)
+	}
+	return c, nil
+}
+
+// Name returns the name the file was opened by.
+func (c *CSV) Name() string { return c.name }
+
+// Header returns the column names, without surrounding space.
+func (c *CSV) Header() []string { return c.header }
+
+// Next reads the next record. At the end it returns io.EOF; every other error
+// names the file and the line.
+func (c *CSV) Next() (err error) {
+	c.record, err = c.reader.Read()
+	var parse *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return io.EOF
+	case errors.Is(err, csv.ErrFieldCount):
+		c.line, _ = c.reader.FieldPos(0)
+		return fmt.Errorf("%s: line %d: has %d fields, the header has %d", c.name, c.line, len(c.record), len(c.header))
+	case errors.As(err, &parse):
+		return fmt.Errorf("%s: line %d: %w", c.name, parse.Line, parse.Err)
+	case err != nil:
+		return fmt.Errorf("%s: damaged after line %d: %w", c.name, c.line, err)
+	}
+	c.line, _ = c.reader.FieldPos(0)
+	return nil
+}
+
+// Line returns the line that the current record begins on, from 1.
+func (c *CSV) Line() int { return c.line }
+
+// Text returns field i of the current record, without surrounding space. It
+// stays valid.
+func (c *CSV) Text(i int) string { return strings.Clone(strings.TrimSpace(c.record[i])) }
+
+// Number returns field i of the current record; ok is false if it is empty.
+//
+// Errors: not a decimal number. NaN and infinities are numbers here.
+func (c *CSV) Number(i int) (v float64, ok bool, err error) {
+	s := strings.TrimSpace(c.record[i])
+	if s == "" {
+		return 0, false, nil
+	}
+	v, err = strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, false, c.Errorf(i, "%q is not a number", s)
+	}
+	return v, true, nil
+}
+
+// Quantity is Number for values that must be finite and not negative.
+func (c *CSV) Quantity(i int) (v float64, ok bool, err error) {
+	v, ok, err = c.Number(i)
+	if err == nil && ok {
+		if bad := CheckQuantity(v); bad != nil {
+			err = c.Errorf(i, "%v", bad)
+		}
+	}
+	return v, ok, err
+}
+
+// Errorf returns an error about field i of the current record that names the
+// file, the line and the column.
+func (c *CSV) Errorf(i int, format string, args ...any) error {
+	return fmt.Errorf("%s: line %d: column %s: %w", c.name, c.Line(), c.header[i], fmt.Errorf(format, args...))
+}
+
+// Close closes the file if OpenCSV opened it.
+func (c *CSV) Close() error {
+	if c.closer == nil {
+		return nil
+	}
+	return c.closer.Close()
+}

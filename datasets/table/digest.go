@@ -1,0 +1,71 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// digestKey names the entry of the footer that holds one CRC-32C per column,
+// over all its values in order. Parquet's own page checksums are optional and
+// cover neither page headers nor the footer; with these, a file either reads
+// back as it was written or is refused.
+const digestKey = "yardstick.crc32c"
+
+// digests are checksums by column name.
+type digests map[string]uint32
+
+// String returns "name=hex" pairs in order of name, with spaces between.
+func (d digests) String() string {
+	var parts []string
+	for name, sum := range d {
+		parts = append(parts, fmt.Sprintf("%s=%08x", name, sum))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, " ")
+}
+
+func parseDigests(text string) (digests, error) {
+	d := digests{}
+	for _, part := range strings.Fields(text) {
+		name, hex, _ := strings.Cut(part, "=")
+		sum, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil {
+			return nil, fmt.Errorf("damaged: checksum %q is not hexadecimal", part)
+		}
+		d[name] = uint32(sum)
+	}
+	return d, nil
+}
+
+// digest is the running checksum of one column. It does not depend on how the
+// values are split into batches.
+type digest struct {
+	sum   uint32
+	bytes []byte // of one batch; kept to be reused
+}
+
+// add appends the first n cells: per value a byte for presence, then a number's
+// eight bytes or a text's length and bytes.
+func (d *digest) add(c *cells, n int) {
+	b := d.bytes[:0]
+	for i := range n {
+		if !c.present[i] {
+			b = append(b, 0)
+			continue
+		}
+		b = append(b, 1)
+		if c.texts == nil {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.numbers[i]))
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(c.texts[i])))
+		b = append(b, c.texts[i]...)
+	}
+	d.sum = crc32.Update(d.sum, crc32.MakeTable(crc32.Castagnoli), b)
+	d.bytes = b
+}
