@@ -1,0 +1,126 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// FormatVersion is the version of the result directory's format. Appending
+// columns does not change it.
+const FormatVersion = 1
+
+// ManifestName is the name of the manifest's file.
+const ManifestName = "manifest.json"
+
+// Manifest says what a result directory holds and how it came about.
+type Manifest struct {
+	FormatVersion int             `json:"format_version"`
+	Created       time.Time       `json:"created"` // given by the caller; written in UTC, to the microsecond
+	Suite         json.RawMessage `json:"suite"`   // the suite with every default filled in
+	PlanID        string          `json:"plan_id"`
+	Params        []Param         `json:"params,omitempty"` // the swept parameters, in order of their columns
+	Inputs        []Input         `json:"inputs,omitempty"`
+	Execution     Execution       `json:"execution"`
+	Versions      Versions        `json:"versions"`
+	Machine       MachineInfo     `json:"machine"`
+	ResultDigest  string          `json:"result_digest"`   // filled in by Write
+	Files         []FileInfo      `json:"files,omitempty"` // filled in by Write
+}
+
+// Param is a swept parameter: a key of the suite's matrix. Its values are in
+// Ratio.Params.
+type Param struct {
+	Name   string `json:"name"`             // as in the suite, such as cluster.inter
+	Number bool   `json:"number,omitempty"` // float64 rather than text
+	Unit   string `json:"unit,omitempty"`
+}
+
+// Column returns the name of the parameter's column in ratios.arrow: p_ and
+// the name in lower case, with _ for every other character than a letter or
+// digit.
+func (p Param) Column() string {
+	return "p_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '_'
+	}, p.Name)
+}
+
+// Input is a file that the run read.
+type Input struct {
+	Name   string `json:"name"` // as the suite names it
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// Execution says how the plan was run. None of it influences a value.
+type Execution struct {
+	Command []string `json:"command,omitempty"`
+	Workers int      `json:"workers"`
+	Cells   int      `json:"cells"`  // planned
+	Failed  int      `json:"failed"` // cells that could not run or broke a rule
+	Skipped int      `json:"skipped"`
+	Wall    float64  `json:"wall_s"`
+}
+
+// FileInfo is what the manifest knows of a table's file.
+type FileInfo struct {
+	Name   string `json:"name"`
+	Rows   int    `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+func readManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, ManifestName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		if os.IsNotExist(err) {
+			return nil, fmt.Errorf("record: %s holds no %s: it is not a result directory, or its run did not end", dir, ManifestName)
+		}
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	m := &Manifest{}
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("record: %s is damaged: %w", path, err)
+	}
+	if m.FormatVersion != FormatVersion {
+		return nil, fmt.Errorf("record: %s has format_version %d: this program reads %d", path, m.FormatVersion, FormatVersion)
+	}
+	if err := m.validate(); err != nil {
+		return nil, fmt.Errorf("record: %s: %w", path, err)
+	}
+	return m, nil
+}
+
+// validate refuses what neither Write nor Open can work with.
+func (m *Manifest) validate() error {
+	if len(m.Suite) > 0 && !json.Valid(m.Suite) {
+		return fmt.Errorf("the suite is not JSON")
+	}
+	columns := map[string]string{}
+	for _, p := range m.Params {
+		if other, taken := columns[p.Column()]; taken {
+			return fmt.Errorf("the parameters %q and %q share the column %s: rename one", other, p.Name, p.Column())
+		}
+		columns[p.Column()] = p.Name
+	}
+	return nil
+}
+
+// embedded returns the manifest as each table carries it: without the list of
+// files, whose hashes it would change.
+func (m *Manifest) embedded() (string, error) {
+	bare := *m
+	bare.Files = nil
+	b, err := json.Marshal(&bare)
+	return string(b), err
+}

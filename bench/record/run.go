@@ -1,0 +1,216 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Run is a result directory in memory.
+type Run struct {
+	Dir      string // where it was read from or written to
+	Manifest Manifest
+	Ratios   []Ratio
+	Jobs     []Job
+	Segments []Segment
+	Solves   []Solve
+	Bounds   []Bound
+}
+
+// Write writes the run's tables and manifest to dir, which it makes where it
+// is missing. It fills in Dir and the manifest's format version, files and
+// digest. Equal runs make equal bytes.
+//
+// Each file is written beside its place, synced and renamed, the manifest
+// last; a directory whose writing was cut short never opens as a whole run.
+//
+// Errors name the file, row and column of a value that may not be stored, and
+// come before any file of dir is touched.
+func Write(dir string, run *Run) error {
+	m := &run.Manifest
+	m.FormatVersion = FormatVersion
+	m.Created = m.Created.UTC().Truncate(time.Microsecond)
+	if err := m.validate(); err != nil {
+		return fmt.Errorf("record: manifest: %w", err)
+	}
+	digest, err := run.Digest()
+	if err != nil {
+		return err
+	}
+	m.ResultDigest, m.Files = digest, nil
+	embedded, err := m.embedded()
+	if err != nil {
+		return fmt.Errorf("record: manifest: %w", err)
+	}
+	metadata := [][2]string{
+		{"bench.schema_version", strconv.Itoa(FormatVersion)},
+		{"bench.manifest", embedded},
+		{"bench.plan_id", m.PlanID},
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	var pending []*pendingFile
+	defer func() {
+		for _, p := range pending {
+			p.discard()
+		}
+	}()
+	for _, f := range tables(m.Params) {
+		p, err := newPendingFile(dir, f.table().Name)
+		if err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		pending = append(pending, p)
+		rows, err := f.encode(p, run, metadata)
+		if err != nil {
+			return fmt.Errorf("record: %s: %w", p.name, err)
+		}
+		m.Files = append(m.Files, FileInfo{Name: p.name, Rows: rows, Bytes: p.size, SHA256: hex.EncodeToString(p.hash.Sum(nil))})
+	}
+	p, err := newPendingFile(dir, ManifestName)
+	if err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	pending = append(pending, p)
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("record: manifest: %w", err)
+	}
+	if _, err := p.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	// All are complete. An old manifest goes first, so that at no moment one
+	// vouches for files that it does not describe.
+	if err := os.Remove(filepath.Join(dir, ManifestName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("record: %w", err)
+	}
+	for _, p := range pending {
+		if err := p.commit(); err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+	}
+	run.Dir = dir
+	return syncDir(dir)
+}
+
+// Open reads a result directory. Every file is checked against the manifest's
+// sha256 before anything in it is looked at.
+//
+// Errors say which file is missing, damaged or foreign, and why.
+func Open(dir string) (*Run, error) {
+	m, err := readManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{Dir: dir, Manifest: *m}
+	for _, f := range tables(m.Params) {
+		name := f.table().Name
+		path := filepath.Join(dir, name)
+		info := m.file(name)
+		if info == nil {
+			if _, err := os.Stat(path); err == nil {
+				return nil, fmt.Errorf("record: %s is there, but %s does not list it: one of the two is damaged or foreign", path, ManifestName)
+			}
+			continue // written before the table was added
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("record: a file that %s lists cannot be read: %w", ManifestName, err)
+		}
+		sum := sha256.Sum256(data)
+		if got := hex.EncodeToString(sum[:]); got != info.SHA256 {
+			return nil, fmt.Errorf("record: %s is not the file that was written: its sha256 is %.12s…, %s says %.12s…; run again or restore it", path, got, ManifestName, info.SHA256)
+		}
+		rows, err := decodeSafely(f, data, run)
+		if err == nil && rows != info.Rows {
+			err = fmt.Errorf("holds %d rows, %s says %d", rows, ManifestName, info.Rows)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("record: %s: %w", path, err)
+		}
+	}
+	return run, nil
+}
+
+func (m *Manifest) file(name string) *FileInfo {
+	for i := range m.Files {
+		if m.Files[i].Name == name {
+			return &m.Files[i]
+		}
+	}
+	return nil
+}
+
+// pendingFile is a file written beside its place until it is committed.
+type pendingFile struct {
+	dir, name string
+	file      *os.File
+	hash      interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	size int64
+	done bool
+}
+
+func newPendingFile(dir, name string) (*pendingFile, error) {
+	f, err := os.CreateTemp(dir, "."+name+"-*")
+	if err != nil {
+		return nil, err
+	}
+	return &pendingFile{dir: dir, name: name, file: f, hash: sha256.New()}, nil
+}
+
+// Write implements io.Writer.
+func (p *pendingFile) Write(b []byte) (int, error) {
+	n, err := p.file.Write(b)
+	p.hash.Write(b[:n])
+	p.size += int64(n)
+	return n, err
+}
+
+func (p *pendingFile) commit() error {
+	if err := p.file.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := p.file.Sync(); err != nil {
+		return err
+	}
+	if err := p.file.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(p.file.Name(), filepath.Join(p.dir, p.name)); err != nil {
+		return err
+	}
+	p.done = true
+	return nil
+}
+
+// discard removes a file that was not committed.
+func (p *pendingFile) discard() {
+	if !p.done {
+		p.file.Close()
+		os.Remove(p.file.Name())
+	}
+}
+
+// syncDir makes the renames durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package record
+
+import "io"
+
+// The tables. Each column is defined here and nowhere else. Append columns;
+// never rename, retype or reorder them.
+
+// ratioTable has one column per swept parameter after the fixed ones.
+func ratioTable(params []Param) *table[Ratio] {
+	type R = Ratio
+	t := &table[R]{
+		name: "ratios",
+		doc:  "One row per (instance, objective, method), failures included. A row without `cost` has no verified schedule; `termination` and `message` say why.",
+		rows: func(r *Run) *[]R { return &r.Ratios },
+		omit: func(r *R, _ map[string]bool) bool { return r.WallLimited },
+		columns: []column[R]{
+			{"cell_id", "", Key, "the cell that the row comes from: a hash of instance, method with version and parameters, objectives, seed and limits", func(r *R) any { return &r.CellID }},
+			{"suite", "", Key, "name of the suite", func(r *R) any { return &r.Suite }},
+			{"instance", "", Key, "name of the instance, unique within the suite", func(r *R) any { return &r.Instance }},
+			{"instance_sha256", "", Value, "sha256 of the instance's content", func(r *R) any { return &r.InstanceSHA256 }},
+			{"family", "", Value, "the suite's entry that the instance was made by", func(r *R) any { return &r.Family }},
+			{"model", "", Value, "job model: gang, elastic, preemptive or sharing", func(r *R) any { return &r.Model }},
+			{"class", "", Value, "execution class whose rules the method's schedules keep; null if the method ended before it said so", func(r *R) any { return (*Text)(&r.Class) }},
+			{"jobs", "", Value, "number of jobs of the instance", func(r *R) any { return &r.Jobs }},
+			{"gpus", "", Value, "number of GPUs of the cluster", func(r *R) any { return &r.GPUs }},
+			{"seed", "", Value, "seed that the instance was drawn with", func(r *R) any { return &r.Seed }},
+			{"objective", "", Key, "what the cost measures: total-completion, weighted-completion, total-jct, mean-jct, makespan or scheduled-weight", func(r *R) any { return &r.Objective }},
+			{"method", "", Key, "name of the method, with the parameters that differ from its defaults", func(r *R) any { return &r.Method }},
+			{"method_version", "", Value, "changes when the method's results may", func(r *R) any { return &r.MethodVersion }},
+			{"sense", "", Value, "min or max: whether less or more of the objective is better", func(r *R) any { return &r.Sense }},
+			{"kind", "", Value, "online (a policy, replayed), offline (sees the whole instance, proves nothing) or exact (also proves a bound)", func(r *R) any { return &r.Kind }},
+			{"clairvoyant", "", Value, "whether the policy was told the true number of iterations", func(r *R) any { return &r.Clairvoyant }},
+			{"termination", "", Value, "why the method stopped, in the words of MathOptInterface (OPTIMAL, INFEASIBLE, TIME_LIMIT, NODE_LIMIT, ...), with CRASHED and SKIPPED", func(r *R) any { return &r.Termination }},
+			{"primal_status", "", Value, "evidence for the schedule: proven (verified), claimed, or null (none)", func(r *R) any { return &r.PrimalStatus }},
+			{"dual_status", "", Value, "evidence for the method's own bound: certified, proven, claimed, or null (none)", func(r *R) any { return &r.DualStatus }},
+			{"cost", "s or weight", Value, "the verified schedule's objective value: seconds (times weight for weighted-completion), or weight for scheduled-weight", func(r *R) any { return &r.Cost }},
+			{"optimum", "s or weight", Value, "the optimal cost in the row's class; see optimum_status", func(r *R) any { return &r.Optimum }},
+			{"optimum_status", "", Value, "certified (certificate checked in exact arithmetic), proven, or claimed (a solver says so; no ratio is made of it)", func(r *R) any { return &r.OptimumStatus }},
+			{"lower_bound", "s or weight", Value, "the strongest proven lower bound that may divide a schedule of the row's class; null where the objective is maximised", func(r *R) any { return &r.LowerBound }},
+			{"upper_bound", "s or weight", Value, "the strongest proven upper bound, where the objective is maximised", func(r *R) any { return &r.UpperBound }},
+			{"lower_bound_method", "", Value, "name of the bound in lower_bound, or in upper_bound where the objective is maximised", func(r *R) any { return &r.LowerBoundMethod }},
+			{"lower_bound_class", "", Value, "execution class that the bound is proven for", func(r *R) any { return &r.LowerBoundClass }},
+			{"lower_bound_certified", "", Value, "whether the bound's certificate was checked in exact arithmetic", func(r *R) any { return &r.LowerBoundCertified }},
+			{"best_known", "s or weight", Value, "the best verified cost of any method whose schedules the row's class contains", func(r *R) any { return &r.BestKnown }},
+			{"ratio_to_optimum", "", Value, "cost / optimum, or optimum / cost where the objective is maximised; null unless the optimum is proven", func(r *R) any { return &r.RatioToOptimum }},
+			{"ratio_to_lower_bound", "", Value, "cost / lower_bound, or upper_bound / cost: never below the true ratio", func(r *R) any { return &r.RatioToLowerBound }},
+			{"ratio_to_best_known", "", Value, "cost / best_known, or best_known / cost: says nothing about the optimum", func(r *R) any { return &r.RatioToBestKnown }},
+			{"theorem", "", Value, "the published theorem whose bound applies to the method on this instance", func(r *R) any { return &r.Theorem }},
+			{"theorem_bound", "", Value, "the theorem's competitive ratio, evaluated on this instance", func(r *R) any { return &r.TheoremBound }},
+			{"theorem_holds", "", Value, "whether the measurement agrees with the theorem", func(r *R) any { return &r.TheoremHolds }},
+			{"makespan_s", "s", Value, "latest completion", func(r *R) any { return &r.Makespan }},
+			{"jct_mean_s", "s", Value, "mean job completion time, completion minus release", func(r *R) any { return &r.JCTMean }},
+			{"jct_p50_s", "s", Value, "median job completion time (nearest rank)", func(r *R) any { return &r.JCTP50 }},
+			{"jct_p95_s", "s", Value, "95th percentile of the job completion time (nearest rank)", func(r *R) any { return &r.JCTP95 }},
+			{"wait_mean_s", "s", Value, "mean time from release to first start", func(r *R) any { return &r.WaitMean }},
+			{"wait_p50_s", "s", Value, "median of the same (nearest rank)", func(r *R) any { return &r.WaitP50 }},
+			{"wait_p95_s", "s", Value, "95th percentile of the same (nearest rank)", func(r *R) any { return &r.WaitP95 }},
+			{"preemptions", "", Value, "number of preemptions", func(r *R) any { return &r.Preemptions }},
+			{"futile_preemptions", "", Value, "preemptions after which no other job used the freed GPUs before the job was back on them", func(r *R) any { return &r.FutilePreempts }},
+			{"futile_s", "s", Value, "time lost to futile preemptions", func(r *R) any { return &r.Futile }},
+			{"gpu_utilization", "", Value, "GPU time in use over GPU time available until the makespan, from 0 to 1", func(r *R) any { return &r.GPUUtilization }},
+			{"decisions", "", Value, "how often the policy was asked", func(r *R) any { return &r.Decisions }},
+			{"decision_p50_s", "s", Timing, "median time of one decision", func(r *R) any { return &r.DecisionP50 }},
+			{"decision_p99_s", "s", Timing, "99th percentile of the same", func(r *R) any { return &r.DecisionP99 }},
+			{"wall_s", "s", Timing, "wall-clock time of the cell", func(r *R) any { return &r.Wall }},
+			{"cpu_s", "s", Timing, "processor time of the cell", func(r *R) any { return &r.CPU }},
+			{"peak_rss_bytes", "bytes", Machine, "largest resident memory of the cell's process", func(r *R) any { return &r.PeakRSS }},
+			{"message", "", Machine, "what the user should know: why there is no schedule or no bound", func(r *R) any { return &r.Message }},
+			{"servers", "", Value, "number of servers of the cluster", func(r *R) any { return &r.Servers }},
+			{"optimum_method", "", Value, "what proved the optimum", func(r *R) any { return &r.OptimumMethod }},
+			{"cost_exact", "s or weight", Value, "cost as an exact fraction, such as 7/2", func(r *R) any { return &r.CostExact }},
+			{"optimum_exact", "s or weight", Value, "optimum as an exact fraction", func(r *R) any { return &r.OptimumExact }},
+			{"lower_bound_exact", "s or weight", Value, "lower_bound, or upper_bound where the objective is maximised, as an exact fraction", func(r *R) any { return &r.LowerBoundExact }},
+			{"schedule", "", Value, "which schedule of the cell, in jobs.arrow and segments.arrow, the row's cost is of", func(r *R) any { return &r.Schedule }},
+			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory shaped a value of the row, its denominators included; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
+		},
+	}
+	for _, p := range params {
+		t.columns = append(t.columns, column[R]{p.Column(), p.Unit, Value, "swept parameter " + p.Name,
+			func(r *R) any { return param{r, p} }})
+	}
+	return t
+}
+
+func jobTable() *table[Job] {
+	type R = Job
+	return &table[R]{
+		name: "jobs",
+		doc:  "One row per job of every verified schedule. Times are in seconds since the instance's epoch.",
+		rows: func(r *Run) *[]R { return &r.Jobs },
+		omit: func(r *R, limited map[string]bool) bool { return limited[r.CellID] },
+		columns: []column[R]{
+			{"cell_id", "", Key, "the cell, as in ratios.arrow", func(r *R) any { return &r.CellID }},
+			{"schedule", "", Key, "which schedule of the cell, counted from 0: a cell may have one per objective", func(r *R) any { return &r.Schedule }},
+			{"job", "", Key, "index of the job in the instance", func(r *R) any { return &r.Job }},
+			{"name", "", Value, "name of the job in the trace", func(r *R) any { return &r.Name }},
+			{"release_s", "s", Value, "time from which the job may run", func(r *R) any { return &r.Release }},
+			{"start_s", "s", Value, "first start; null if the job was left out", func(r *R) any { return &r.Start }},
+			{"completion_s", "s", Value, "end of the last training; null if the job was left out", func(r *R) any { return &r.Completion }},
+			{"jct_s", "s", Value, "completion minus release", func(r *R) any { return &r.JCT }},
+			{"wait_s", "s", Value, "first start minus release", func(r *R) any { return &r.Wait }},
+			{"train_s", "s", Value, "time in training", func(r *R) any { return &r.Train }},
+			{"load_s", "s", Value, "time in loading state", func(r *R) any { return &r.Load }},
+			{"pause_s", "s", Value, "time in saving state at preemptions, GPUs held", func(r *R) any { return &r.Pause }},
+			{"preemptions", "", Value, "how often the job was preempted", func(r *R) any { return &r.Preemptions }},
+			{"gpus", "", Value, "gang size, or the most GPUs held at a time", func(r *R) any { return &r.GPUs }},
+			{"servers", "", Value, "number of distinct servers used", func(r *R) any { return &r.Servers }},
+			{"iteration_s", "s", Value, "time of one iteration that the schedule reached, on average", func(r *R) any { return &r.Iteration }},
+			{"iteration_best_s", "s", Value, "least time of one iteration over all placements in the empty cluster", func(r *R) any { return &r.IterationBest }},
+			{"iterations_predicted", "", Value, "number of iterations that the policy was told at release", func(r *R) any { return &r.ItersPredicted }},
+			{"iterations", "", Value, "true number of iterations", func(r *R) any { return &r.Iters }},
+			{"weight", "", Value, "weight of the job in weighted objectives", func(r *R) any { return &r.Weight }},
+		},
+	}
+}
+
+func segmentTable() *table[Segment] {
+	type R = Segment
+	return &table[R]{
+		name: "segments",
+		doc:  "One row per segment of every verified schedule and server that it uses.",
+		rows: func(r *Run) *[]R { return &r.Segments },
+		omit: func(r *R, limited map[string]bool) bool { return limited[r.CellID] },
+		columns: []column[R]{
+			{"cell_id", "", Key, "the cell, as in ratios.arrow", func(r *R) any { return &r.CellID }},
+			{"schedule", "", Key, "which schedule of the cell, as in jobs.arrow", func(r *R) any { return &r.Schedule }},
+			{"job", "", Key, "index of the job in the instance", func(r *R) any { return &r.Job }},
+			{"segment", "", Key, "index of the segment among the job's, in order of time", func(r *R) any { return &r.Segment }},
+			{"server", "", Key, "index of the server in the cluster", func(r *R) any { return &r.Server }},
+			{"start_s", "s", Value, "start of the segment", func(r *R) any { return &r.Start }},
+			{"end_s", "s", Value, "end of the segment", func(r *R) any { return &r.End }},
+			{"phase", "", Value, "train, load or pause", func(r *R) any { return &r.Phase }},
+			{"gpus", "", Value, "GPUs held on this server", func(r *R) any { return &r.GPUs }},
+		},
+	}
+}
+
+func solveTable() *table[Solve] {
+	type R = Solve
+	return &table[R]{
+		name: "solves",
+		doc:  "One row per exact solve or linear program.",
+		rows: func(r *Run) *[]R { return &r.Solves },
+		omit: func(r *R, limited map[string]bool) bool { return r.WallLimited || limited[r.CellID] },
+		columns: []column[R]{
+			{"cell_id", "", Key, "the cell, as in ratios.arrow", func(r *R) any { return &r.CellID }},
+			{"solve", "", Key, "index of the solve within the cell and objective", func(r *R) any { return &r.Solve }},
+			{"instance", "", Value, "name of the instance", func(r *R) any { return &r.Instance }},
+			{"objective", "", Key, "the objective solved for", func(r *R) any { return &r.Objective }},
+			{"formulation", "", Value, "name of the formulation", func(r *R) any { return &r.Formulation }},
+			{"relation", "", Value, "how the formulation's optimum stands to the problem's: exact, relaxation (never above) or restriction (never below)", func(r *R) any { return &r.Relation }},
+			{"solver", "", Value, "name of the solver", func(r *R) any { return &r.Solver }},
+			{"solver_version", "", Machine, "version of the solver", func(r *R) any { return &r.SolverVersion }},
+			{"rows", "", Value, "rows of the model", func(r *R) any { return &r.Rows }},
+			{"columns", "", Value, "columns of the model", func(r *R) any { return &r.Columns }},
+			{"nonzeros", "", Value, "nonzero entries of the model", func(r *R) any { return &r.Nonzeros }},
+			{"integers", "", Value, "integer columns of the model", func(r *R) any { return &r.Integers }},
+			{"termination", "", Value, "why the solver stopped", func(r *R) any { return &r.Termination }},
+			{"primal_status", "", Value, "evidence for the point: proven, claimed, or null (none)", func(r *R) any { return &r.PrimalStatus }},
+			{"dual_status", "", Value, "evidence for the bound: proven, claimed, or null (none)", func(r *R) any { return &r.DualStatus }},
+			{"primal_bound", "model's", Value, "objective of the incumbent, in the model's own unit", func(r *R) any { return &r.PrimalBound }},
+			{"dual_bound", "model's", Value, "no feasible point of the model is below it", func(r *R) any { return &r.DualBound }},
+			{"gap_primal_rel", "", Value, "gap between the two, over the absolute primal bound", func(r *R) any { return &r.GapPrimalRel }},
+			{"nodes", "", Value, "branch-and-bound nodes", func(r *R) any { return &r.Nodes }},
+			{"iterations", "", Value, "simplex iterations", func(r *R) any { return &r.Iterations }},
+			{"generated_columns", "", Value, "columns added during the solve", func(r *R) any { return &r.GeneratedColumns }},
+			{"wall_s", "s", Timing, "wall-clock time", func(r *R) any { return &r.Wall }},
+			{"cpu_s", "s", Timing, "processor time", func(r *R) any { return &r.CPU }},
+			{"peak_rss_bytes", "bytes", Machine, "largest resident memory of the solver's process", func(r *R) any { return &r.PeakRSS }},
+			{"certificate_sha256", "", Value, "sha256 of the stored certificate", func(r *R) any { return &r.Certificate }},
+			{"message", "", Machine, "what the user should know", func(r *R) any { return &r.Message }},
+			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory ended the solve; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
+		},
+	}
+}
+
+func boundTable() *table[Bound] {
+	type R = Bound
+	return &table[R]{
+		name: "bounds",
+		doc:  "One row per proven bound on an instance's optimum, and per attempt at one that failed.",
+		rows: func(r *Run) *[]R { return &r.Bounds },
+		omit: func(r *R, limited map[string]bool) bool { return r.WallLimited || limited[string(r.CellID)] },
+		columns: []column[R]{
+			{"suite", "", Key, "name of the suite", func(r *R) any { return &r.Suite }},
+			{"instance", "", Key, "name of the instance", func(r *R) any { return &r.Instance }},
+			{"instance_sha256", "", Value, "sha256 of the instance's content", func(r *R) any { return &r.InstanceSHA256 }},
+			{"objective", "", Key, "the objective bounded", func(r *R) any { return &r.Objective }},
+			{"bound", "", Key, "name of the bound", func(r *R) any { return &r.Bound }},
+			{"side", "", Key, "lower or upper", func(r *R) any { return &r.Side }},
+			{"value", "s or weight", Value, "the bound; null if it could not be computed", func(r *R) any { return &r.Value }},
+			{"class", "", Value, "execution class whose schedules it bounds, together with every class contained in it; null if there is no value", func(r *R) any { return (*Text)(&r.Class) }},
+			{"certified", "", Value, "whether the certificate was checked in exact arithmetic", func(r *R) any { return &r.Certified }},
+			{"wall_s", "s", Timing, "wall-clock time of computing it", func(r *R) any { return &r.Wall }},
+			{"value_exact", "s or weight", Value, "value as an exact fraction, such as 7/2", func(r *R) any { return &r.ValueExact }},
+			{"cell_id", "", Key, "the cell that computed it", func(r *R) any { return (*string)(&r.CellID) }},
+			{"message", "", Machine, "why there is no value", func(r *R) any { return &r.Message }},
+			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory shaped the value; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
+		},
+	}
+}
+
+// Table describes one file of a result directory.
+type Table struct {
+	Name    string // of the file, with its extension
+	Doc     string
+	Columns []Column
+}
+
+// Tables describes every table; the columns of the swept parameters, which
+// differ from run to run, follow those of ratios.arrow.
+func Tables(params ...Param) []Table {
+	var list []Table
+	for _, t := range tables(params) {
+		list = append(list, t.table())
+	}
+	return list
+}
+
+// file is a table of whatever rows.
+type file interface {
+	table() Table
+	encode(w io.Writer, run *Run, metadata [][2]string) (rows int, err error)
+	decode(data []byte, run *Run) (rows int, err error)
+	digest(run *Run, limited map[string]bool) ([]byte, error)
+}
+
+// tables lists the files of a result directory.
+func tables(params []Param) []file {
+	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable()}
+}
+
+func (t *table[R]) table() Table {
+	return Table{Name: t.file(), Doc: t.doc, Columns: t.describe()}
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"yardstick/bench/record"
+)
+
+// json prints the whole report.
+func (r *Report) json(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// csv prints one row per method and denominator, or per instance and method.
+// Numbers are written in full, in seconds or weight; missing ones are empty.
+func (r *Report) csv(w io.Writer, p Part) error {
+	out := csv.NewWriter(w)
+	group := []string{"suite", "family", "params", "model", "objective"}
+	if p == Instances {
+		r.csvDetails(out, group)
+	} else {
+		r.csvSummaries(out, group)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (g *Group) csvKey() []string {
+	var params []string
+	for _, s := range g.Params {
+		params = append(params, s.Name+"="+s.Value)
+	}
+	return []string{g.Suite, g.Family, strings.Join(params, ";"), g.Model, g.Objective}
+}
+
+// A csv.Writer remembers its first error until Flush.
+func (r *Report) csvSummaries(out *csv.Writer, group []string) {
+	out.Write(append(group, "method", "kind", "class", "instances", "solved", "denominator", "count", "proven_by", "certified",
+		"geo_mean", "median", "p95", "worst", "mean_cost", "theorems", "decision_p50_s"))
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		for k := range g.Methods {
+			a := &g.Methods[k]
+			var provers []string
+			for _, p := range a.ProvenBy {
+				provers = append(provers, p.Name+" "+strconv.Itoa(p.N))
+			}
+			theorems := ""
+			if len(a.Theorems) > 0 {
+				theorems = a.theoremText()
+			}
+			out.Write(append(g.csvKey(), a.Method, a.Kind, a.Class, strconv.Itoa(a.Instances), strconv.Itoa(a.Solved),
+				a.Denominator.text(g.Maximised), strconv.Itoa(a.Count), strings.Join(provers, ";"), strconv.Itoa(a.Certified),
+				full(a.GeoMean), full(a.Median), full(a.P95), full(a.Worst), full(a.MeanCost), theorems, full(a.DecisionP50)))
+		}
+	}
+}
+
+func (r *Report) csvDetails(out *csv.Writer, group []string) {
+	out.Write(append(group, "instance", "method", "class", "cost", "denominator", "denominator_value", "proven_by", "certified",
+		"ratio", "termination", "message"))
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		for k := range g.Details {
+			d := &g.Details[k]
+			certified := ""
+			if d.Denominator != None {
+				certified = strconv.FormatBool(d.Certified)
+			}
+			out.Write(append(g.csvKey(), d.Instance, d.Method, d.Class, full(d.Cost), d.Denominator.text(g.Maximised),
+				full(d.DenominatorValue), d.ProvenBy, certified, full(d.Ratio), d.Termination, oneLine(d.Message)))
+		}
+	}
+}
+
+// full prints every digit of a number.
+func full(v record.Opt[float64]) string {
+	if !v.Valid {
+		return ""
+	}
+	return strconv.FormatFloat(v.V, 'g', -1, 64)
+}

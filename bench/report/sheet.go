@@ -1,0 +1,275 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"yardstick/bench/record"
+)
+
+// sheet is a table as text, for the formats that people read.
+type sheet struct {
+	title   string
+	columns []heading
+	rows    [][]string
+	note    string // what was left out
+	fixed   int    // leading columns to repeat where the others do not fit beside each other; 0 for none
+}
+
+// heading is a column's title and how it may be shown.
+type heading struct {
+	name string
+	left bool // aligned to the left; numbers are not
+	drop int  // columns with a greater drop go first where there is too little room; 0 stays
+	wrap int  // width at which the text may be broken; 0 never
+	hard int  // the same where all that may be missed at little loss is gone already
+}
+
+// legend says how to read the sheets.
+func (r *Report) legend() string {
+	text := "Ratio: cost over the denominator named, rounded up, so that 1.000 is optimal; ≤: the denominator is a lower bound, so the true ratio " +
+		"is at most this. Per instance, = is the proven optimum and ≥ the best proven lower bound, with what proved it; certified: by a " +
+		"certificate checked in exact arithmetic. k/N: over k of N instances. Percentiles are nearest-rank; decision p50 is the median over " +
+		"instances of the median time."
+	if slices.ContainsFunc(r.Groups, func(g Group) bool { return g.Maximised }) {
+		text += " Where more is better, the ratio is the denominator over the value, and ≤ marks an upper bound."
+	}
+	return text
+}
+
+func objectiveTitle(name string) string {
+	switch name {
+	case "total-completion":
+		return "total completion time"
+	case "weighted-completion":
+		return "total weighted completion time"
+	case "total-jct":
+		return "total JCT"
+	case "mean-jct":
+		return "mean JCT"
+	case "scheduled-weight":
+		return "weight done by the deadline, maximised"
+	}
+	return name
+}
+
+// title says what the group's instances are.
+func (g *Group) title() string {
+	parts := []string{"suite " + g.Suite, g.Family}
+	for _, p := range g.Params {
+		parts = append(parts, p.Name+" = "+p.Value)
+	}
+	size := g.Jobs.count("job") + ", " + g.GPUs.count("GPU")
+	if g.Servers != (Range{}) {
+		size += " on " + g.Servers.count("server")
+	}
+	parts = append(parts, g.Model+" model", fmt.Sprintf("%s (%s)", Range{g.Instances, g.Instances}.count("instance"), size))
+	if len(g.Classes) == 1 {
+		parts = append(parts, "class "+g.Classes[0])
+	}
+	return strings.Join(append(parts, objectiveTitle(g.Objective)), " · ")
+}
+
+// count is "8 jobs", "1 job" or "3 to 8 jobs".
+func (r Range) count(noun string) string {
+	if r.Max != 1 {
+		noun += "s"
+	}
+	n := thousands(strconv.Itoa(r.Max))
+	if r.Min != r.Max {
+		n = thousands(strconv.Itoa(r.Min)) + " to " + n
+	}
+	return n + " " + noun
+}
+
+// summarySheet is the table of a group's aggregates.
+func (g *Group) summarySheet() sheet {
+	sc := newScale(g)
+	has := func(f func(*Aggregate) bool) bool {
+		return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return f(&a) })
+	}
+	costColumn := heading{name: "mean cost (" + sc.unit + ")", drop: 6}
+	if has(func(a *Aggregate) bool { return a.Denominator == None }) {
+		costColumn.drop = 0 // all that there is
+	}
+	type column struct {
+		heading
+		shown bool
+		text  func(*Aggregate) string
+	}
+	ratio := func(of func(*Aggregate) record.Opt[float64]) func(*Aggregate) string {
+		return func(a *Aggregate) string { return ratioText(of(a), a.Denominator) }
+	}
+	ratios := has(func(a *Aggregate) bool { return a.Worst.Valid })
+	columns := []column{
+		{heading{name: "method", left: true, wrap: 20, hard: 14}, true, func(a *Aggregate) string { return a.Method }},
+		{heading{name: "class", left: true, drop: 1}, len(g.Classes) > 1, func(a *Aggregate) string { return a.Class }},
+		{heading{name: "instances"}, true, func(a *Aggregate) string { return fmt.Sprintf("%d/%d", a.Solved, a.Instances) }},
+		{heading{name: "denominator", left: true, wrap: 24, hard: 16}, true, func(a *Aggregate) string { return a.denominatorText(g.Maximised) }},
+		{heading{name: "geo mean"}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.GeoMean })},
+		{heading{name: "median", drop: 4}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.Median })},
+		{heading{name: "p95", drop: 3}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.P95 })},
+		{heading{name: "worst"}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.Worst })},
+		{costColumn, true, func(a *Aggregate) string { return sc.text(a.MeanCost, 0) }},
+		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 2}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
+		{heading{name: "decision p50", drop: 5}, has(func(a *Aggregate) bool { return a.DecisionP50.Valid }), func(a *Aggregate) string { return durationText(a.DecisionP50) }},
+	}
+	s := sheet{title: g.title(), rows: make([][]string, len(g.Methods))}
+	for _, c := range columns {
+		if !c.shown {
+			continue
+		}
+		s.columns = append(s.columns, c.heading)
+		for i := range g.Methods {
+			s.rows[i] = append(s.rows[i], c.text(&g.Methods[i]))
+		}
+	}
+	return s
+}
+
+// denominatorText is such as "lower bound 4/24 (srpt 3, lb0 1; certified)".
+func (a *Aggregate) denominatorText(maximised bool) string {
+	if a.Solved == 0 {
+		return missing
+	}
+	text := fmt.Sprintf("%s %d/%d", a.Denominator.text(maximised), a.Count, a.Instances)
+	if a.Denominator == None {
+		return text
+	}
+	var names []string
+	for _, p := range a.ProvenBy {
+		name := p.Name
+		if len(a.ProvenBy) > 1 {
+			name += " " + strconv.Itoa(p.N)
+		}
+		names = append(names, name)
+	}
+	notes := strings.Join(names, ", ")
+	switch {
+	case a.Certified == a.Count:
+		notes += "; certified"
+	case a.Certified > 0:
+		notes += fmt.Sprintf("; %d certified", a.Certified)
+	case a.Denominator == Bound:
+		notes += "; not certified"
+	}
+	return text + " (" + strings.TrimPrefix(notes, "; ") + ")"
+}
+
+func (k Kind) text(maximised bool) string {
+	if k == Bound && maximised {
+		return "upper bound"
+	}
+	return string(k)
+}
+
+func (a *Aggregate) theoremText() string {
+	if len(a.Theorems) == 0 {
+		return missing
+	}
+	var parts []string
+	for _, t := range a.Theorems {
+		text := fmt.Sprintf("%s holds %d", t.Name, t.Holds)
+		if t.Violated > 0 {
+			text = fmt.Sprintf("%s VIOLATED %d/%d", t.Name, t.Violated, t.Holds+t.Violated)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// detailSheet is the table of a group's instances: one row per instance and
+// denominator, one column per method with its cost and ratio.
+func (g *Group) detailSheet() sheet {
+	sc := newScale(g)
+	s := sheet{
+		title:   fmt.Sprintf("%s · %s · per instance: cost (%s) and ratio", g.subtitle(), objectiveTitle(g.Objective), sc.unit),
+		columns: []heading{{name: "instance", left: true}, {name: "denominator"}, {name: "proven by", left: true}},
+		fixed:   3,
+	}
+	column := map[string]int{}
+	instances := newOrdered[string, []*Detail]()
+	for i := range g.Details {
+		d := &g.Details[i]
+		if column[d.Method] == 0 {
+			column[d.Method] = len(s.columns)
+			s.columns = append(s.columns, heading{name: d.Method})
+		}
+		of := instances.at(d.Instance)
+		*of = append(*of, d)
+	}
+	type denominator struct{ value, prover string }
+	for _, details := range instances.values {
+		lines := newOrdered[denominator, []string]()
+		line := func(key denominator) []string {
+			cells := lines.at(key)
+			if *cells == nil {
+				*cells = make([]string, len(s.columns))
+				(*cells)[1], (*cells)[2] = key.value, key.prover
+			}
+			return *cells
+		}
+		for _, d := range *details {
+			if d.Cost.Valid {
+				line(denominator{d.valueText(sc, g.Maximised), d.proverText()})[column[d.Method]] = d.cell(sc)
+			}
+		}
+		if len(lines.values) == 0 {
+			line(denominator{missing, missing})
+		}
+		for _, d := range *details {
+			if !d.Cost.Valid {
+				(*lines.values[0])[column[d.Method]] = d.cell(sc)
+			}
+		}
+		(*lines.values[0])[0] = (*details)[0].Instance
+		for _, cells := range lines.values {
+			s.rows = append(s.rows, *cells)
+		}
+	}
+	return s
+}
+
+func (g *Group) subtitle() string {
+	parts := []string{g.Family}
+	for _, p := range g.Params {
+		parts = append(parts, p.Name+" = "+p.Value)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// proverText is what proved the denominator, such as "srpt, certified".
+func (d *Detail) proverText() string {
+	switch {
+	case d.Denominator == None:
+		return missing
+	case d.Certified:
+		return strings.TrimPrefix(d.ProvenBy+", certified", ", ")
+	}
+	return cmp.Or(d.ProvenBy, missing)
+}
+
+// valueText is "= 12.5" for an optimum, "≥ 12.5" for a lower bound, which is
+// rounded down, and "≤ 12.5" for an upper bound, which is rounded up.
+func (d *Detail) valueText(sc scale, maximised bool) string {
+	switch {
+	case d.Denominator == None:
+		return missing
+	case d.Denominator == Optimum:
+		return "= " + sc.text(d.DenominatorValue, 0)
+	case maximised:
+		return "≤ " + sc.text(d.DenominatorValue, +1)
+	}
+	return "≥ " + sc.text(d.DenominatorValue, -1)
+}
+
+// cell is a cost and a ratio, or why there is none.
+func (d *Detail) cell(sc scale) string {
+	if !d.Cost.Valid {
+		return strings.ToLower(strings.ReplaceAll(d.Termination, "_", " "))
+	}
+	return fmt.Sprintf("%s %6s", sc.text(d.Cost, 0), ratioText(d.Ratio, d.Denominator))
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Format is a way to print a report.
+type Format string
+
+// The formats.
+const (
+	Table    Format = "table" // for terminals
+	Markdown Format = "md"
+	LaTeX    Format = "latex" // needs the package booktabs
+	CSV      Format = "csv"   // one rectangle: see Options.Part
+	JSON     Format = "json"  // the whole Report
+)
+
+// Formats lists every format.
+func Formats() []Format { return []Format{Table, Markdown, LaTeX, CSV, JSON} }
+
+// ParseFormat returns the format of that name.
+func ParseFormat(name string) (Format, error) {
+	if f := Format(name); slices.Contains(Formats(), f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("report: format %q is unknown: %v are there", name, Formats())
+}
+
+// Part selects what is printed.
+type Part string
+
+// The parts of a report.
+const (
+	All       Part = ""          // CSV prints the summary alone
+	Summaries Part = "summary"   // one row per method and denominator
+	Instances Part = "instances" // one row per instance
+)
+
+// Options say how to print. The zero value prints all of it as a table without
+// colours and without a limit in width.
+type Options struct {
+	Format Format // "" for Table
+	Part   Part   // JSON prints all of it whatever Part says
+	Width  int    // columns of the terminal, which Table fits; 0 for no limit
+	Color  bool   // Table alone
+}
+
+// Write prints the report.
+func (r *Report) Write(w io.Writer, o Options) error {
+	var text string
+	switch o.Format {
+	case Table, "":
+		text = r.table(o)
+	case Markdown:
+		text = r.markdown(o.Part)
+	case LaTeX:
+		text = r.latex(o.Part)
+	case CSV:
+		return r.csv(w, o.Part)
+	case JSON:
+		return r.json(w)
+	default:
+		return fmt.Errorf("report: format %q is unknown: %v are there", o.Format, Formats())
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// sheets returns the tables of the chosen part, instances first, so that a
+// terminal ends with the summaries.
+func (r *Report) sheets(p Part) []sheet {
+	var list []sheet
+	if p != Summaries {
+		for i := range r.Groups {
+			list = append(list, r.Groups[i].detailSheet())
+		}
+	}
+	if p != Instances {
+		for i := range r.Groups {
+			list = append(list, r.Groups[i].summarySheet())
+		}
+	}
+	return list
+}
+
+// problemLines lists what went wrong, one line each.
+func problemLines(list []Problem) []string {
+	var lines []string
+	for _, p := range list {
+		where := p.First
+		if p.Instances > 1 {
+			where = fmt.Sprintf("%d instances, first %s", p.Instances, p.First)
+		}
+		lines = append(lines, fmt.Sprintf("%s on %s (%s): %s", p.Method, where, objectiveTitle(p.Objective), shorten(p.Reason, 200)))
+	}
+	return lines
+}
+
+const (
+	contradictionTitle = "CONTRADICTION: a verified schedule beats a proven bound; one of the two is wrong:"
+	unsolvedTitle      = "no verified schedule:"
+)
+
+// line is "144 cells, 0 failed, 61 s on 2 workers · results/quick".
+func (s Summary) line() string {
+	var parts []string
+	if s.Cells > 0 {
+		parts = append(parts, Range{s.Cells, s.Cells}.count("cell"), fmt.Sprintf("%d failed", s.Failed))
+	}
+	if s.Skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%d not run", s.Skipped))
+	}
+	if s.Workers > 0 {
+		parts = append(parts, wallText(s.Wall)+" on "+Range{s.Workers, s.Workers}.count("worker"))
+	}
+	line := strings.Join(parts, ", ")
+	if s.Dir != "" {
+		if line != "" {
+			line += " · "
+		}
+		line += s.Dir
+	}
+	return line
+}
