@@ -61,10 +61,13 @@ type Solve struct {
 
 // Replay records how a policy's simulation went.
 type Replay struct {
-	Clairvoyant       bool
-	Decisions         int
-	DecisionP50       time.Duration
-	DecisionP99       time.Duration
-	FutilePreemptions int
-	FutileTime        sched.Time
+	Clairvoyant              bool
+	Decisions                int64
+	DecisionP50, DecisionP99 time.Duration
 }
+
+// Terminations beside those of package milp.
+const (
+	completed milp.Termination = "COMPLETED"        // a replay: every job is done
+	slotLimit milp.Termination = "RESOLUTION_LIMIT" // the time slots are too coarse to close the interval
+)

@@ -1,11 +1,16 @@
 package bench
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
+	"yardstick/bench/record"
 	"yardstick/sched"
 )
 
@@ -19,10 +24,11 @@ type Plan struct {
 // Instance is one built instance of a plan.
 type Instance struct {
 	*sched.Instance
-	Family string // the source's name
+	Family string            // the source's name
+	Swept  map[string]string // values that the suite's matrix gave
 	SHA256 string
 	Seed   uint64
-	Notes  []string // what was dropped or changed on the way from the trace
+	Note   string // what was dropped on the way from the trace, on the first instance of a family
 }
 
 // Cell is the unit of work: one method on one instance.
@@ -81,18 +87,19 @@ func resolveAll(src *Source, resolve Resolve) ([]Method, error) {
 	return methods, nil
 }
 
-// cellID hashes all that a cell's values depend on: the instance's content,
-// the method with its version and parameters, the objectives and the limits.
-// Paths, machines and the number of workers are not part of it.
+// cellID hashes all that a cell's values depend on: the instance's name and
+// content, the method with its version and parameters, the objectives and the
+// limits. Paths, machines and the number of workers are not part of it.
 func cellID(in *Instance, m Method, objectives []sched.Objective, limits SuiteLimits) string {
 	key, err := json.Marshal(struct {
 		Schema     int
+		Name       string // two slices of a trace may be equal
 		Instance   string
 		Method     MethodRef
 		Version    string
 		Objectives []sched.Objective
 		Limits     SuiteLimits
-	}{1, in.SHA256, m.Ref(), m.Version(), objectives, limits})
+	}{1, in.Name, in.SHA256, m.Ref(), m.Version(), objectives, limits})
 	if err != nil {
 		panic("bench: cell id: " + err.Error()) // strings and numbers only
 	}
@@ -107,4 +114,25 @@ func (p *Plan) ID() string {
 		fmt.Fprintln(h, c.ID)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Inputs lists the files that the plan was read from, with their hashes: the
+// suite's own, if it came from a file, and every trace and instance file.
+func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
+	names := slices.Clone(suiteFiles)
+	for _, src := range p.Suite.Instances {
+		if name := cmp.Or(src.File, src.Trace); !strings.HasPrefix(name, "builtin:") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	inputs := make([]record.Input, len(names))
+	for i, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(data)
+		inputs[i] = record.Input{Name: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
+	}
+	return inputs, nil
 }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"yardstick/sched"
 	"yardstick/sched/verify"
+	"yardstick/solvers/milp"
 )
 
 // Options say how to run a plan; they do not influence any value.
@@ -53,7 +56,7 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 			defer workers.Done()
 			for i := range next {
 				o.Progress.started(i, plan.Cells[i])
-				results[i] = runCell(ctx, plan, i, o.Debug)
+				results[i] = runCell(ctx, plan.Cells[i], plan.Suite.Limits, o.Debug)
 				o.Progress.ended(i, plan.Cells[i], results[i].Wall, results[i].Err != nil)
 			}
 		}()
@@ -70,28 +73,41 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	return results
 }
 
+// cutShort reports whether an interruption, rather than a limit or the end of
+// the search, ended the method.
+func (o Outcome) cutShort() bool {
+	interrupted := func(t milp.Termination) bool { return t == milp.Interrupted || t == milp.Crashed }
+	return interrupted(o.Termination) || slices.ContainsFunc(o.Solves, func(s Solve) bool { return interrupted(s.Result.Termination) })
+}
+
+// RunOne runs one method on one instance for one objective, as a cell of a
+// suite.
+func RunOne(ctx context.Context, m Method, in *sched.Instance, o sched.Objective, limits SuiteLimits, debugging bool) CellResult {
+	cell := Cell{Instance: &Instance{Instance: in, Family: in.Name}, Method: m, Objectives: []sched.Objective{o}}
+	return runCell(ctx, cell, limits, debugging)
+}
+
 // runCell runs one cell on a thread of its own, so that its processor time can
 // be told from the other cells'.
-func runCell(ctx context.Context, plan *Plan, i int, debugging bool) (r CellResult) {
+func runCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool) (r CellResult) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cell := plan.Cells[i]
 	r.Cell = cell
 	start, cpu := time.Now(), threadTime()
 	defer func() {
 		if p := recover(); p != nil {
 			r.Outcomes, r.Verified = nil, nil
-			r.Err = fmt.Errorf("%s panicked: %v; this is a bug in yardstick: run again with --debug and report it", cell.Method.Ref(), p)
+			r.Err = fmt.Errorf("%s %w: %v; this is a bug in yardstick: run again with --debug and report it", cell.Method.Ref(), ErrPanicked, p)
 			if debugging {
 				r.Err = fmt.Errorf("%w\n%s", r.Err, debug.Stack())
 			}
 		}
 		r.Wall, r.CPU = time.Since(start), threadTime()-cpu
-		if ctx.Err() != nil && r.Err != nil {
-			r.Skipped, r.Err = true, nil
+		if ctx.Err() != nil && (r.Err != nil || slices.ContainsFunc(r.Outcomes, Outcome.cutShort)) {
+			r.Skipped, r.Err, r.Outcomes, r.Verified = true, nil, nil, nil
 		}
 	}()
-	problem := Problem{Instance: cell.Instance.Instance, Objectives: cell.Objectives, Limits: plan.Suite.Limits}
+	problem := Problem{Instance: cell.Instance.Instance, Objectives: cell.Objectives, Limits: limits}
 	r.Outcomes, r.Err = cell.Method.Run(ctx, problem)
 	if r.Err == nil && len(r.Outcomes) != len(cell.Objectives) {
 		r.Err = fmt.Errorf("%s returned %d outcomes for %d objectives", cell.Method.Ref(), len(r.Outcomes), len(cell.Objectives))
@@ -104,6 +120,9 @@ func runCell(ctx context.Context, plan *Plan, i int, debugging bool) (r CellResu
 	}
 	return r
 }
+
+// ErrPanicked is the error of a method that panicked.
+var ErrPanicked = errors.New("panicked")
 
 // ErrInvalidSchedule is the error of a method whose schedule breaks a rule.
 var ErrInvalidSchedule = errors.New("the schedule is not valid")

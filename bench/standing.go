@@ -21,6 +21,9 @@ type standing struct {
 	objective sched.Objective
 	bounds    []bounds.Bound
 	schedules []verifiedCost
+	// limited reports that some cell's values were shaped by a limit in time
+	// or memory, so that a denominator may differ from run to run.
+	limited bool
 }
 
 type verifiedCost struct {

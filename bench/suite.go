@@ -17,6 +17,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"yardstick/datasets"
 	"yardstick/sched"
 )
 
@@ -32,6 +33,7 @@ type Suite struct {
 	Objectives []sched.Objective `yaml:"objectives" json:"objectives"`
 	Methods    []MethodRef       `yaml:"methods" json:"methods"`
 	References []MethodRef       `yaml:"references" json:"references"`
+	Matrix     *Matrix           `yaml:"matrix" json:"matrix,omitempty"`
 	Limits     SuiteLimits       `yaml:"limits" json:"limits"`
 }
 
@@ -42,26 +44,23 @@ type Source struct {
 	Name string `yaml:"name" json:"name"`
 	File string `yaml:"file" json:"file,omitempty"`
 
-	Trace    string            `yaml:"trace" json:"trace,omitempty"`
-	Where    map[string]string `yaml:"where" json:"where,omitempty"`
-	Slice    SliceRef          `yaml:"slice" json:"slice"`
-	Cluster  ClusterRef        `yaml:"cluster" json:"cluster"`
-	Model    sched.Model       `yaml:"model" json:"model,omitempty"`
-	Round    sched.Time        `yaml:"round" json:"round"`     // releases and durations to multiples; 0 leaves them
-	Params   sched.Bytes       `yaml:"params" json:"params"`   // synthetic AllReduce volume of multi-GPU jobs; 0 for none
-	Weights  string            `yaml:"weights" json:"weights"` // unit | random
-	TooLarge string            `yaml:"tooLarge" json:"tooLarge"`
+	Trace    string           `yaml:"trace" json:"trace,omitempty"`
+	Where    map[string]any   `yaml:"where" json:"where,omitempty"`
+	Slice    datasets.Slice   `yaml:"slice" json:"slice"`
+	Cluster  ClusterRef       `yaml:"cluster" json:"cluster"`
+	Model    sched.Model      `yaml:"model" json:"model,omitempty"`
+	Round    sched.Time       `yaml:"round" json:"round"`         // releases and durations up to multiples; 0 leaves them
+	Iterate  sched.Duration   `yaml:"iteration" json:"iteration"` // length of one iteration, about; 0 for the whole run
+	Params   sched.Bytes      `yaml:"params" json:"params"`       // synthetic AllReduce volume of multi-GPU jobs; 0 for none
+	Weights  datasets.Weights `yaml:"weights" json:"weights"`     // unit | random; "" for the trace's
+	TooLarge string           `yaml:"tooLarge" json:"tooLarge"`   // error | drop: what to do with gangs beyond the cluster
+	History  int              `yaml:"history" json:"history"`     // jobs completed before the slice that predictors may see
 
 	Objectives []sched.Objective `yaml:"objectives" json:"objectives,omitempty"`
 	Methods    []MethodRef       `yaml:"methods" json:"methods,omitempty"`
 	References []MethodRef       `yaml:"references" json:"references,omitempty"`
-}
 
-// SliceRef says which consecutive jobs of a trace become an instance.
-type SliceRef struct {
-	Jobs   int    `yaml:"jobs" json:"jobs"`
-	At     string `yaml:"at" json:"at"` // busiest | start | random | an index
-	Repeat int    `yaml:"repeat" json:"repeat"`
+	Swept map[string]string `yaml:"-" json:"swept,omitempty"` // values that the matrix gave, by key
 }
 
 // ClusterRef describes a uniform cluster.
@@ -123,6 +122,9 @@ func ParseSuite(name string, data []byte) (*Suite, error) {
 	if err := s.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := s.sweep(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	return s, nil
 }
 
@@ -140,8 +142,8 @@ func describeYAML(err error) error {
 	return err
 }
 
-var suiteKeys = []string{"apiVersion", "name", "seed", "instances", "objectives", "methods", "references", "limits",
-	"file", "trace", "where", "slice", "cluster", "model", "round", "params", "weights", "tooLarge",
+var suiteKeys = []string{"apiVersion", "name", "seed", "instances", "objectives", "methods", "references", "matrix", "limits",
+	"file", "trace", "where", "slice", "cluster", "model", "round", "iteration", "params", "weights", "tooLarge", "history",
 	"jobs", "at", "repeat", "servers", "gpusPerServer", "inter", "intra", "solve", "nodes", "memory"}
 
 func (s *Suite) setDefaults() {
@@ -154,7 +156,7 @@ func (s *Suite) setDefaults() {
 		s.Objectives = []sched.Objective{sched.TotalJCT}
 	}
 	if s.References == nil {
-		s.References = []MethodRef{{Name: "lb0"}, {Name: "srpt"}, {Name: "mean-busy-time"}}
+		s.References = []MethodRef{{Name: "lb0"}, {Name: "srpt-ranked"}, {Name: "mean-busy-time"}}
 	}
 	for i := range s.Instances {
 		src := &s.Instances[i]
@@ -179,14 +181,12 @@ func (src *Source) setTraceDefaults() {
 	setDefault(&src.Trace, "builtin:philly-like")
 	setDefault(&src.Name, src.Trace)
 	setDefault(&src.Slice.Jobs, 8)
-	setDefault(&src.Slice.At, "start")
 	setDefault(&src.Slice.Repeat, 1)
 	setDefault(&src.Cluster.Servers, 2)
 	setDefault(&src.Cluster.GPUsPerServer, 4)
 	setDefault(&src.Cluster.Inter, 1_250_000_000)
 	setDefault(&src.Cluster.Intra, 300_000_000_000)
 	setDefault(&src.Model, sched.ModelGang)
-	setDefault(&src.Weights, "unit")
 	setDefault(&src.TooLarge, "error")
 }
 
@@ -226,12 +226,42 @@ func (s *Suite) validate() error {
 	return nil
 }
 
+// sweep replaces every source that builds instances from a trace by the copies
+// that the matrix makes of it.
+func (s *Suite) sweep() error {
+	if s.Matrix == nil {
+		return nil
+	}
+	var out []Source
+	for i, src := range s.Instances {
+		if src.File != "" {
+			out = append(out, src)
+			continue
+		}
+		copies, err := s.Matrix.expand(src)
+		if err != nil {
+			return err
+		}
+		for _, c := range copies {
+			if err := c.validate(); err != nil {
+				return fmt.Errorf("instances[%d] %q with %v: %w", i, src.Name, c.Swept, err)
+			}
+		}
+		out = append(out, copies...)
+	}
+	if len(out) == 0 {
+		return errors.New("matrix: exclude leaves no combination")
+	}
+	s.Instances = out
+	return nil
+}
+
 func (src *Source) validate() error {
 	if len(src.Methods) == 0 {
 		return errors.New("has no methods: list some here or at the top of the suite, such as methods: [fifo, sjf]")
 	}
 	if src.File != "" {
-		if src.Trace != "" || src.Slice != (SliceRef{}) || src.Cluster != (ClusterRef{}) || src.Where != nil {
+		if src.Trace != "" || src.Slice != (datasets.Slice{}) || src.Cluster != (ClusterRef{}) || src.Where != nil {
 			return errors.New("has a file, which holds a whole instance: trace, where, slice and cluster do not go with it")
 		}
 		return nil
@@ -241,10 +271,8 @@ func (src *Source) validate() error {
 		return fmt.Errorf("slice of %d jobs, repeated %d times: both must be positive", src.Slice.Jobs, src.Slice.Repeat)
 	case src.Cluster.Servers < 1 || src.Cluster.GPUsPerServer < 1:
 		return fmt.Errorf("cluster of %d × %d GPUs: both must be positive", src.Cluster.Servers, src.Cluster.GPUsPerServer)
-	case src.Round < 0 || src.Params < 0:
-		return errors.New("round and params must not be negative")
-	case src.Weights != "unit" && src.Weights != "random":
-		return fmt.Errorf("weights is %q: it must be unit or random", src.Weights)
+	case src.Round < 0 || src.Params < 0 || src.Iterate < 0 || src.History < 0:
+		return errors.New("round, params, iteration and history must not be negative")
 	case src.TooLarge != "error" && src.TooLarge != "drop":
 		return fmt.Errorf("tooLarge is %q: it must be error or drop", src.TooLarge)
 	}

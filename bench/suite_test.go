@@ -76,7 +76,8 @@ func TestParseSuiteErrors(t *testing.T) {
 		"negative slice": {"instances:\n  - slice: {jobs: -1}\nmethods: [fifo]\n", "must be positive"},
 		"file and trace": {"instances:\n  - file: a.json\n    trace: b\nmethods: [fifo]\n", "do not go with it"},
 		"slash in name":  {minimalSuite + "name: a/b\n", "slash"},
-		"weights":        {"instances:\n  - weights: heavy\nmethods: [fifo]\n", "unit or random"},
+		"weights":        {"instances:\n  - weights: heavy\nmethods: [fifo]\n", "heavy"},
+		"where to slice": {"instances:\n  - slice: {at: bussiest}\nmethods: [fifo]\n", "busiest"},
 	} {
 		_, err := ParseSuite("s.yaml", []byte(c.suite))
 		if err == nil {
@@ -93,6 +94,58 @@ func TestNearest(t *testing.T) {
 	for _, c := range [][2]string{{"solv", "solve"}, {"gpusPerSever", "gpusPerServer"}, {"zzzzz", ""}} {
 		if got := nearest(c[0], suiteKeys); got != c[1] {
 			t.Errorf("nearest(%q) = %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	s, err := ParseSuite("s.yaml", []byte(`
+instances:
+  - name: a
+    slice: {jobs: 3}
+  - file: worst.json
+methods: [fifo]
+matrix:
+  cluster.inter: [1Gbps, 10Gbps]
+  slice.jobs: [4, 8]
+  exclude: [{cluster.inter: 1Gbps, slice.jobs: 8}]
+  include: [{cluster.inter: 50Gbps, slice.jobs: 5}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, src := range s.Instances {
+		got = append(got, src.instanceName(0))
+	}
+	want := []string{"a/00 cluster.inter=1Gbps slice.jobs=4", "a/00 cluster.inter=10Gbps slice.jobs=4",
+		"a/00 cluster.inter=10Gbps slice.jobs=8", "a/00 cluster.inter=50Gbps slice.jobs=5", "worst.json/00"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("sources:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if src := s.Instances[3]; src.Cluster.Inter != 6_250_000_000 || src.Slice.Jobs != 5 || src.Cluster.Servers != 2 {
+		t.Errorf("swept source: %+v", src)
+	}
+	if p := s.Matrix.Params(); p[0].Number || !p[1].Number {
+		t.Errorf("params: %+v", p)
+	}
+}
+
+func TestMatrixErrors(t *testing.T) {
+	for name, c := range map[string]struct{ matrix, want string }{
+		"no list":         {"{slice.jobs: 4}", "must be a list"},
+		"empty":           {"{}", "no keys"},
+		"unknown key":     {"{cluster.intr: [1Gbps]}", `the nearest is "cluster.inter"`},
+		"bad value":       {"{cluster.inter: [fast]}", "fast"},
+		"invalid value":   {"{slice.jobs: [-1]}", "must be positive"},
+		"name":            {"{name: [a, b]}", "cannot be swept"},
+		"foreign exclude": {"{slice.jobs: [4], exclude: [{seed: 1}]}", "seed"},
+		"partial include": {"{slice.jobs: [4], cluster.servers: [2], include: [{slice.jobs: 4}]}", "every swept key"},
+		"nothing left":    {"{slice.jobs: [4], exclude: [{slice.jobs: 4}]}", "no combination"},
+	} {
+		_, err := ParseSuite("s.yaml", []byte(minimalSuite+"matrix: "+c.matrix+"\n"))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v does not contain %q", name, err, c.want)
 		}
 	}
 }

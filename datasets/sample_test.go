@@ -117,7 +117,7 @@ func TestSampleMeetsItsTargets(t *testing.T) {
 		}
 		fmt.Fprintf(&doc, "| %s | %s | %s | ±%s |\n", x.what, digits(x.want), digits(x.got), digits(x.tolerance))
 	}
-	checkDocument(t, "calibration", doc.String())
+	checkDocument(t, "datasets.md", "calibration", doc.String())
 }
 
 // digits prints a number with four significant digits and no exponent.
@@ -140,14 +140,14 @@ func TestSchemaIsDocumented(t *testing.T) {
 	for _, c := range Columns() {
 		fmt.Fprintf(&doc, "| `%s` | %s | %s | %s | %s | %s |\n", c.Name, c.Type, c.Unit, yes[c.Required], yes[c.Nullable], c.Description)
 	}
-	checkDocument(t, "schema", doc.String())
+	checkDocument(t, "columns.md", "datasets", doc.String())
 }
 
-// checkDocument compares a part of docs/datasets.md, between its markers, with
+// checkDocument compares a part of a file of docs, between its markers, with
 // what the code says; with -update it writes it.
-func checkDocument(t *testing.T, part, want string) {
+func checkDocument(t *testing.T, file, part, want string) {
 	t.Helper()
-	const path = "../docs/datasets.md"
+	path := "../docs/" + file
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

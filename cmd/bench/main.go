@@ -9,11 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bench"
 	"yardstick/solvers/isolate"
 )
 
@@ -69,6 +71,17 @@ func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// exitCode returns the code that a method's failure calls for.
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, bench.ErrBoundViolated):
+		return exitInvalid
+	case errors.Is(err, bench.ErrPanicked):
+		return exitInternal
+	}
+	return exitIncomplete
+}
+
 // app is one invocation of the command.
 type app struct {
 	out, err io.Writer
@@ -95,12 +108,14 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) (code int) {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(errOut, "bench: %v\n", err)
 	var coded *exitError
 	if errors.As(err, &coded) {
+		fmt.Fprintf(errOut, "bench: %v\n", err)
 		return coded.code
 	}
-	return exitUsage // cobra's own errors: flags and arguments
+	// What is left are cobra's own errors: commands, flags and arguments.
+	fmt.Fprintf(errOut, "bench: %s; see bench --help\n", strings.Join(strings.Fields(err.Error()), " "))
+	return exitUsage
 }
 
 func (a *app) command() *cobra.Command {

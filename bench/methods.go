@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"yardstick/bounds"
+	"yardstick/formulate/timeindexed"
+	"yardstick/heuristics/sim"
+	"yardstick/sched"
+	"yardstick/solvers/exhaustive"
+	"yardstick/solvers/milp"
+)
+
+// Policy returns the method that replays an instance under an online policy.
+// A fresh policy is made for every run.
+func Policy(ref MethodRef, version string, newPolicy func() sim.Policy) Method {
+	return &policyMethod{ref, version, newPolicy}
+}
+
+type policyMethod struct {
+	ref       MethodRef
+	version   string
+	newPolicy func() sim.Policy
+}
+
+func (m *policyMethod) Ref() MethodRef  { return m.ref }
+func (m *policyMethod) Version() string { return m.version }
+func (m *policyMethod) Kind() Kind      { return Online }
+
+func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
+	start := time.Now()
+	clock := func() time.Duration { return time.Since(start) }
+	r, err := sim.Run(ctx, p.Instance, m.newPolicy(), sim.Options{Clock: clock, Slotted: p.Instance.Slot > 0})
+	if err != nil {
+		return nil, err
+	}
+	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99}
+	out := make([]Outcome, len(p.Objectives))
+	for i := range out {
+		out[i] = Outcome{Schedule: r.Schedule, Termination: completed, Replay: replay}
+	}
+	return out, nil
+}
+
+// LowerBound returns the method that computes one combinatorial bound.
+func LowerBound(ref MethodRef, version string, bound func(*sched.Instance, sched.Objective) (bounds.Bound, error)) Method {
+	return &boundMethod{ref, version, bound}
+}
+
+type boundMethod struct {
+	ref     MethodRef
+	version string
+	bound   func(*sched.Instance, sched.Objective) (bounds.Bound, error)
+}
+
+func (m *boundMethod) Ref() MethodRef  { return m.ref }
+func (m *boundMethod) Version() string { return m.version }
+func (m *boundMethod) Kind() Kind      { return Bound }
+
+func (m *boundMethod) Run(_ context.Context, p Problem) ([]Outcome, error) {
+	out := make([]Outcome, len(p.Objectives))
+	for i, objective := range p.Objectives {
+		b, err := m.bound(p.Instance, objective)
+		switch {
+		case errors.Is(err, bounds.ErrNotApplicable):
+			out[i] = Outcome{Termination: milp.Skipped, Message: err.Error()}
+		case err != nil:
+			return nil, err
+		default:
+			out[i] = Outcome{Termination: milp.Optimal, Bounds: []bounds.Bound{b}}
+		}
+	}
+	return out, nil
+}
+
+// search is an exact search that returns a schedule and a proven lower bound
+// for one objective. perBase methods solve objectives that differ by a
+// constant of the instance once.
+type searchMethod struct {
+	ref     MethodRef
+	version string
+	solve   func(context.Context, Problem, sched.Objective) (Outcome, error)
+}
+
+func (m *searchMethod) Ref() MethodRef  { return m.ref }
+func (m *searchMethod) Version() string { return m.version }
+func (m *searchMethod) Kind() Kind      { return Exact }
+
+func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
+	out := make([]Outcome, len(p.Objectives))
+	solved := map[sched.Objective]Outcome{}
+	for i, objective := range p.Objectives {
+		base := baseObjective(objective)
+		o, ok := solved[base]
+		if !ok {
+			var err error
+			if o, err = m.solve(ctx, p, base); err != nil {
+				return nil, err
+			}
+			solved[base] = o
+		} else {
+			o.Solves = nil // recorded once
+		}
+		out[i] = shift(o, p.Instance, base, objective)
+	}
+	return out, nil
+}
+
+// baseObjective returns the objective that has the same optimal schedules and
+// differs by a constant of the instance, or by a factor.
+func baseObjective(o sched.Objective) sched.Objective {
+	if o == sched.TotalJCT || o == sched.MeanJCT {
+		return sched.TotalCompletion
+	}
+	return o
+}
+
+// shift restates an outcome for base as one for objective.
+func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outcome {
+	if base == objective {
+		return o
+	}
+	restate := func(value *big.Rat) *big.Rat {
+		releases := new(big.Rat)
+		for i := range in.Jobs {
+			releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
+		}
+		v := new(big.Rat).Sub(value, releases)
+		if objective == sched.MeanJCT {
+			v.Quo(v, new(big.Rat).SetInt64(int64(len(in.Jobs))))
+		}
+		return v
+	}
+	shifted := make([]bounds.Bound, len(o.Bounds))
+	for i, b := range o.Bounds {
+		b.Objective, b.Value = objective, restate(b.Value)
+		shifted[i] = b
+	}
+	o.Bounds = shifted
+	if o.ClaimedOptimum != nil {
+		o.ClaimedOptimum = restate(o.ClaimedOptimum)
+	}
+	return o
+}
+
+// Exhaustive returns the continuous-time branch and bound over semi-active
+// schedules.
+func Exhaustive(ref MethodRef, version string) Method {
+	return &searchMethod{ref, version, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
+		r, err := exhaustive.Solve(ctx, p.Instance, objective, exhaustive.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
+		if err != nil {
+			return Outcome{}, err
+		}
+		o := Outcome{Schedule: r.Schedule, Termination: r.Termination}
+		if r.Lower != nil {
+			o.Bounds = []bounds.Bound{{Name: ref.Name, Class: sched.Class{Kind: sched.N}, Objective: objective, Value: r.Lower}}
+		}
+		return o, nil
+	}}
+}
+
+// TimeIndexed returns the time-indexed formulation, solved by the given
+// solver: rounded down for the bound, rounded up for the schedule. The slot is
+// chosen by the formulation if 0.
+func TimeIndexed(ref MethodRef, version string, solver func(SuiteLimits) milp.Solver, slot sched.Time) Method {
+	return &searchMethod{ref, version, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
+		s := solver(p.Limits)
+		if why, err := tooLarge(p.Instance, objective, slot); why != "" || err != nil {
+			return Outcome{Termination: milp.Skipped, Message: why}, err
+		}
+		r, err := timeindexed.Solve(ctx, p.Instance, objective, s, timeindexed.Options{
+			Slot: slot, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
+		if err != nil {
+			return Outcome{}, err
+		}
+		o := Outcome{Schedule: r.Schedule, Termination: timeIndexedTermination(r)}
+		if r.Lower != nil {
+			o.Bounds = []bounds.Bound{{Name: ref.Name, Class: sched.Class{Kind: sched.N}, Objective: objective, Value: r.Lower}}
+		}
+		if r.Claimed != nil && r.Claimed.Cmp(r.Cost) == 0 {
+			o.ClaimedOptimum = r.Claimed
+		}
+		for _, run := range r.Solves {
+			o.Solves = append(o.Solves, Solve{Formulation: ref.Name + "/" + run.Name, Relation: run.Relation.String(), Solver: s.Name(),
+				Rows: run.Rows, Columns: run.Cols, Nonzeros: run.Nonzeros, Integers: run.Integers, Result: *run.Result})
+		}
+		return o, nil
+	}}
+}
+
+// tooLarge says why the time-indexed program would be hopeless, if it would.
+func tooLarge(in *sched.Instance, objective sched.Objective, slot sched.Time) (string, error) {
+	const most = 5_000_000 // nonzeros; lp_solve takes minutes for the linear program alone
+	if slot == 0 {
+		var err error
+		if slot, err = timeindexed.DefaultSlot(in, objective); err != nil {
+			return unlessTooLarge(err)
+		}
+	}
+	_, _, nonzeros, err := timeindexed.Size(in, objective, slot)
+	if err != nil {
+		return unlessTooLarge(err)
+	}
+	if nonzeros > most {
+		return fmt.Sprintf("with slots of %v the program has %d nonzeros, more than %d: choose longer slots", slot, nonzeros, most), nil
+	}
+	return "", nil
+}
+
+func unlessTooLarge(err error) (string, error) {
+	if errors.Is(err, timeindexed.ErrTooLarge) {
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// timeIndexedTermination is OPTIMAL if the interval has closed, and otherwise
+// what ended the first solve that fell short. Where every program was solved,
+// the slot length is what the interval is wide by.
+func timeIndexedTermination(r *timeindexed.Result) milp.Termination {
+	if r.Optimal() {
+		return milp.Optimal
+	}
+	for _, run := range r.Solves {
+		if run.Result.Termination != milp.Optimal {
+			return run.Result.Termination
+		}
+	}
+	return slotLimit
+}

@@ -1,0 +1,359 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"yardstick/bench/record"
+	"yardstick/sched"
+	"yardstick/sched/verify"
+	"yardstick/solvers/milp"
+)
+
+// Rows turns the results of a run into the tables that are recorded. Cells
+// that were skipped leave no row. The error wraps ErrBoundViolated if a
+// schedule beats a proven bound; the rows are complete all the same.
+func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
+	run := &record.Run{}
+	standings := newStandings(results)
+	var violations error
+	for _, s := range standings.order {
+		violations = errors.Join(violations, s.check())
+	}
+	for i := range results {
+		r := &results[i]
+		if r.Skipped {
+			continue
+		}
+		schedules := addSchedules(run, r)
+		for k, objective := range r.Cell.Objectives {
+			st := standings.of(r.Cell.Instance, objective)
+			addSolves(run, plan, r, k, objective)
+			addBounds(run, plan, r, k, objective)
+			if r.Cell.Method.Kind() == Bound {
+				continue // it has no schedule, and so no row among the ratios
+			}
+			run.Ratios = append(run.Ratios, ratioRow(plan, r, k, objective, st, schedules))
+		}
+	}
+	return run, violations
+}
+
+// standings collects what is proven per instance and objective.
+type standings struct {
+	byKey map[standingKey]*standing
+	order []*standing
+}
+
+type standingKey struct {
+	instance  *Instance
+	objective sched.Objective
+}
+
+func newStandings(results []CellResult) *standings {
+	all := &standings{byKey: map[standingKey]*standing{}}
+	for i := range results {
+		r := &results[i]
+		for k, objective := range r.Cell.Objectives {
+			st := all.of(r.Cell.Instance, objective)
+			if r.Outcomes == nil {
+				continue
+			}
+			st.bounds = append(st.bounds, r.Outcomes[k].Bounds...)
+			st.limited = st.limited || r.Outcomes[k].wallLimited()
+			if v := r.Verified[k]; v != nil {
+				st.addSchedule(r.Cell.Method.Ref().String(), v)
+			}
+		}
+	}
+	return all
+}
+
+func (a *standings) of(in *Instance, o sched.Objective) *standing {
+	key := standingKey{in, o}
+	if a.byKey[key] == nil {
+		a.byKey[key] = &standing{objective: o}
+		a.order = append(a.order, a.byKey[key])
+	}
+	return a.byKey[key]
+}
+
+func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *standing, schedules []record.Opt[int]) record.Ratio {
+	in := r.Cell.Instance
+	row := record.Ratio{
+		CellID: r.Cell.ID, Suite: plan.Suite.Name, Instance: in.Name, InstanceSHA256: in.SHA256, Family: in.Family,
+		Model: string(in.Model), Jobs: len(in.Jobs), GPUs: in.Cluster.GPUs(), Servers: record.Some(len(in.Cluster.Servers)),
+		Seed: record.Some(int64(in.Seed)), Objective: objective.String(), Method: r.Cell.Method.Ref().String(),
+		MethodVersion: record.Text(r.Cell.Method.Version()), Sense: record.Min, Kind: string(r.Cell.Method.Kind()),
+		Wall: record.Some(r.Wall.Seconds()), CPU: record.Some(r.CPU.Seconds()), Params: in.Swept,
+	}
+	if objective.Maximised() {
+		row.Sense = record.Max
+	}
+	if r.Err != nil {
+		row.Termination = string(milp.OtherError)
+		if errors.Is(r.Err, ErrPanicked) {
+			row.Termination = string(milp.Crashed)
+		}
+		row.Message = record.Text(r.Err.Error())
+		return row
+	}
+	o := &r.Outcomes[k]
+	row.Termination, row.Message = string(o.Termination), record.Text(o.Message)
+	row.WallLimited = st.limited
+	addReplay(&row, o.Replay)
+	v := r.Verified[k]
+	if v == nil {
+		return row
+	}
+	row.Schedule = schedules[k]
+	addDenominators(&row, v, st, o)
+	addTimes(&row, v)
+	return row
+}
+
+// wallLimited reports whether a limit in wall-clock time or memory shaped the
+// outcome.
+func (o *Outcome) wallLimited() bool {
+	limited := func(t milp.Termination) bool {
+		return t == milp.TimeLimit || t == milp.MemoryLimit || t == milp.Interrupted
+	}
+	return limited(o.Termination) || slices.ContainsFunc(o.Solves, func(s Solve) bool { return limited(s.Result.Termination) })
+}
+
+func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Outcome) {
+	cost := v.Cost(st.objective)
+	unit := func(r *big.Rat) *big.Rat { return inUnit(st.objective, r) }
+	row.Class = v.Class().String()
+	row.PrimalStatus = record.Proven
+	row.Cost, row.CostExact = record.FromRat(unit(cost)), record.Exact(unit(cost))
+	if len(o.Bounds) > 0 {
+		row.DualStatus = record.Proven
+		if o.Bounds[0].Certified {
+			row.DualStatus = record.Certified
+		}
+	}
+	if lb := st.lowerBound(v.Class()); lb != nil {
+		row.LowerBound, row.LowerBoundExact = record.FromRat(unit(lb.Value)), record.Exact(unit(lb.Value))
+		row.LowerBoundMethod, row.LowerBoundClass = record.Text(lb.Name), record.Text(lb.Class.String())
+		row.LowerBoundCertified = record.Some(lb.Certified)
+		row.RatioToLowerBound = record.FromPtr(ratio(cost, lb.Value))
+	}
+	best := st.bestKnown(v.Class())
+	row.BestKnown = record.FromRat(unit(best))
+	row.RatioToBestKnown = record.FromPtr(ratio(cost, best))
+	switch optimum := st.optimum(v.Class()); {
+	case optimum != nil:
+		row.Optimum, row.OptimumExact = record.FromRat(unit(optimum)), record.Exact(unit(optimum))
+		row.OptimumStatus, row.OptimumMethod = record.Proven, row.LowerBoundMethod
+		row.RatioToOptimum = record.FromPtr(ratio(cost, optimum))
+	case o.ClaimedOptimum != nil:
+		row.Optimum, row.OptimumExact = record.FromRat(unit(o.ClaimedOptimum)), record.Exact(unit(o.ClaimedOptimum))
+		row.OptimumStatus, row.OptimumMethod = record.Claimed, record.Text(row.Method)
+		row.DualStatus = record.Claimed
+	}
+}
+
+// inUnit converts a cost from microseconds to seconds where it is a time.
+func inUnit(o sched.Objective, r *big.Rat) *big.Rat {
+	if r == nil || !o.IsTime() {
+		return r
+	}
+	return new(big.Rat).Quo(r, big.NewRat(int64(sched.Second), 1))
+}
+
+func addReplay(row *record.Ratio, replay *Replay) {
+	if replay == nil {
+		return
+	}
+	row.Clairvoyant = record.Some(replay.Clairvoyant)
+	row.Decisions = record.Some(replay.Decisions)
+	row.DecisionP50 = record.Some(replay.DecisionP50.Seconds())
+	row.DecisionP99 = record.Some(replay.DecisionP99.Seconds())
+}
+
+func addTimes(row *record.Ratio, v *verify.Verified) {
+	var jct, wait []sched.Time
+	var preemptions, futile int
+	var futileTime sched.Time
+	for _, j := range v.Jobs() {
+		preemptions += j.Preemptions
+		futile += j.AbortedLoads
+		futileTime += j.Futile
+		if j.Scheduled {
+			jct = append(jct, j.Completion-j.Release)
+			wait = append(wait, j.Wait)
+		}
+	}
+	row.Makespan = record.Some(v.Makespan().Seconds())
+	row.Preemptions, row.FutilePreempts = record.Some(preemptions), record.Some(futile)
+	row.Futile = record.Some(futileTime.Seconds())
+	row.GPUUtilization = record.Some(v.Utilisation())
+	if len(jct) == 0 {
+		return
+	}
+	slices.Sort(jct)
+	slices.Sort(wait)
+	row.JCTMean, row.JCTP50, row.JCTP95 = mean(jct), nearestRank(jct, 0.50), nearestRank(jct, 0.95)
+	row.WaitMean, row.WaitP50, row.WaitP95 = mean(wait), nearestRank(wait, 0.50), nearestRank(wait, 0.95)
+}
+
+// mean and nearestRank take times in ascending order and return seconds.
+func mean(t []sched.Time) record.Opt[float64] {
+	sum := 0.0
+	for _, v := range t {
+		sum += v.Seconds()
+	}
+	return record.Some(sum / float64(len(t)))
+}
+
+func nearestRank(t []sched.Time, p float64) record.Opt[float64] {
+	rank := max(int(math.Ceil(p*float64(len(t)))), 1)
+	return record.Some(t[rank-1].Seconds())
+}
+
+// addSchedules adds the job and segment rows of the cell's distinct schedules
+// and returns, per objective, which of them it is.
+func addSchedules(run *record.Run, r *CellResult) []record.Opt[int] {
+	index := make([]record.Opt[int], len(r.Cell.Objectives))
+	seen := map[*sched.Schedule]int{}
+	for k, v := range r.Verified {
+		if v == nil {
+			continue
+		}
+		n, ok := seen[v.Schedule()]
+		if !ok {
+			n = len(seen)
+			seen[v.Schedule()] = n
+			addJobs(run, r, n, v)
+			addSegments(run, r, n, v)
+		}
+		index[k] = record.Some(n)
+	}
+	return index
+}
+
+func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified) {
+	in := r.Cell.Instance.Instance
+	for _, t := range v.Jobs() {
+		j := &in.Jobs[t.Job]
+		row := record.Job{CellID: r.Cell.ID, Schedule: n, Job: int(t.Job), Name: record.Text(j.Name),
+			Release: t.Release.Seconds(), Weight: record.Some(j.Weight), Iters: record.Some(j.Iters), Preemptions: record.Some(t.Preemptions)}
+		if t.Scheduled {
+			row.Start, row.Completion = record.Some(t.Start.Seconds()), record.Some(t.Completion.Seconds())
+			row.JCT, row.Wait = record.Some((t.Completion - t.Release).Seconds()), record.Some(t.Wait.Seconds())
+			row.Train, row.Load, row.Pause = record.Some(t.Train.Seconds()), record.Some(t.Load.Seconds()), record.Some(t.Pause.Seconds())
+			row.GPUs, row.Servers = record.Some(t.GPUs), record.Some(t.Servers)
+			row.Iteration = record.Some(t.Train.Seconds() / float64(j.Iters))
+		}
+		run.Jobs = append(run.Jobs, row)
+	}
+}
+
+func addSegments(run *record.Run, r *CellResult, n int, v *verify.Verified) {
+	segments := slices.Clone(v.Schedule().Segments)
+	slices.SortStableFunc(segments, func(a, b sched.Segment) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Start, b.Start))
+	})
+	number := 0
+	for i := range segments {
+		s := &segments[i]
+		if i == 0 || s.Job != segments[i-1].Job {
+			number = 0
+		}
+		for _, sh := range s.Place.Shares {
+			run.Segments = append(run.Segments, record.Segment{CellID: r.Cell.ID, Schedule: n, Job: int(s.Job), Segment: number,
+				Server: sh.Server, Start: s.Start.Seconds(), End: s.End.Seconds(), Phase: s.Phase.String(), GPUs: sh.GPUs})
+		}
+		number++
+	}
+}
+
+func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sched.Objective) {
+	in := r.Cell.Instance
+	row := record.Bound{Suite: plan.Suite.Name, Instance: in.Name, InstanceSHA256: in.SHA256, Objective: objective.String(),
+		Bound: r.Cell.Method.Ref().String(), Side: record.Lower, CellID: record.Text(r.Cell.ID), Wall: record.Some(r.Wall.Seconds())}
+	if r.Err != nil || len(r.Outcomes[k].Bounds) == 0 {
+		if r.Cell.Method.Kind() == Bound { // a bound that is missing leaves a row that says why
+			row.Message = message(r, k)
+			run.Bounds = append(run.Bounds, row)
+		}
+		return
+	}
+	for _, b := range r.Outcomes[k].Bounds {
+		b.Value = inUnit(objective, b.Value)
+		row.Bound, row.Class = b.Name, b.Class.String()
+		row.Value, row.ValueExact = record.FromRat(b.Value), record.Exact(b.Value)
+		row.Certified = record.Some(b.Certified)
+		row.WallLimited = r.Outcomes[k].wallLimited()
+		run.Bounds = append(run.Bounds, row)
+	}
+}
+
+func message(r *CellResult, k int) record.Text {
+	if r.Err != nil {
+		return record.Text(r.Err.Error())
+	}
+	return record.Text(r.Outcomes[k].Message)
+}
+
+func addSolves(run *record.Run, plan *Plan, r *CellResult, k int, objective sched.Objective) {
+	if r.Outcomes == nil {
+		return
+	}
+	for i, s := range r.Outcomes[k].Solves {
+		row := record.Solve{
+			CellID: r.Cell.ID, Solve: i, Instance: r.Cell.Instance.Name, Objective: objective.String(),
+			Formulation: s.Formulation, Relation: record.Text(s.Relation), Solver: s.Solver, SolverVersion: record.Text(s.SolverVersion),
+			Rows: record.Some(s.Rows), Columns: record.Some(s.Columns), Nonzeros: record.Some(int64(s.Nonzeros)), Integers: record.Some(s.Integers),
+			Termination: string(s.Result.Termination), PrimalStatus: record.Text(s.Result.Primal), DualStatus: record.Text(s.Result.Dual),
+			PrimalBound: finite(s.Result.PrimalBound), DualBound: finite(s.Result.DualBound),
+			Nodes: record.Some(int64(s.Result.Stats.Nodes)), Iterations: record.Some(int64(s.Result.Stats.Iterations)),
+			Wall: seconds(s.Result.Stats.Wall), CPU: seconds(s.Result.Stats.CPU), Message: record.Text(s.Result.Message),
+		}
+		if s.Result.Stats.PeakRSS > 0 {
+			row.PeakRSS = record.Some(s.Result.Stats.PeakRSS)
+		}
+		if row.PrimalBound.Valid && row.DualBound.Valid {
+			row.GapPrimalRel = gap(s.Result.PrimalBound, s.Result.DualBound)
+		}
+		row.WallLimited = s.Result.Termination == milp.TimeLimit || s.Result.Termination == milp.MemoryLimit
+		run.Solves = append(run.Solves, row)
+	}
+}
+
+func finite(v float64) record.Opt[float64] {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return record.Opt[float64]{}
+	}
+	return record.Some(v)
+}
+
+func seconds(d time.Duration) record.Opt[float64] { return record.Some(d.Seconds()) }
+
+// gap is |primal − dual|/|primal|: 0 where both are 0, missing where primal
+// alone is or where one of the two is not known.
+func gap(primal, dual float64) record.Opt[float64] {
+	if primal == dual {
+		return finite(0)
+	}
+	return finite(math.Abs(primal-dual) / math.Abs(primal))
+}
+
+// Failures counts the cells that failed, and lists why.
+func Failures(results []CellResult) (failed []string, skipped int) {
+	for i := range results {
+		switch r := &results[i]; {
+		case r.Skipped:
+			skipped++
+		case r.Err != nil:
+			failed = append(failed, fmt.Sprintf("%s on %s: %v", r.Cell.Method.Ref(), r.Cell.Instance.Name, r.Err))
+		}
+	}
+	return failed, skipped
+}

@@ -1,0 +1,228 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"yardstick/bench/record"
+	"yardstick/bounds"
+	"yardstick/heuristics/listsched"
+	"yardstick/heuristics/sim"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// instance has jobs of one GPU on one server, with the given releases and
+// durations in seconds.
+func instance(t *testing.T, gpus int, jobs ...[2]int) *sched.Instance {
+	t.Helper()
+	in := &sched.Instance{Name: "test", Model: sched.ModelGang, Cluster: sched.Uniform(1, gpus, 1, 1)}
+	for _, j := range jobs {
+		in.Jobs = append(in.Jobs, sched.Job{Release: sched.Time(j[0]) * sched.Second, Weight: 1, Iters: 1,
+			Stages: []sched.Stage{{Replicas: 1, Compute: sched.Duration(j[1]) * sched.Duration(time.Second)}}})
+	}
+	if err := in.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func planOf(in *sched.Instance, objectives []sched.Objective, methods ...Method) *Plan {
+	p := &Plan{Suite: &Suite{Name: "test", Limits: SuiteLimits{Solve: time.Minute}}}
+	built := &Instance{Instance: in, Family: "test", SHA256: in.Hash()}
+	p.Instances = []*Instance{built}
+	for _, m := range methods {
+		c := Cell{Index: len(p.Cells), Instance: built, Method: m, Objectives: objectives}
+		c.ID = cellID(built, m, objectives, p.Suite.Limits)
+		p.Cells = append(p.Cells, c)
+	}
+	return p
+}
+
+// fake is a method that does what its function does.
+type fake struct {
+	name string
+	kind Kind
+	run  func(Problem) ([]Outcome, error)
+}
+
+func (f *fake) Ref() MethodRef  { return MethodRef{Name: f.name} }
+func (f *fake) Version() string { return "1" }
+func (f *fake) Kind() Kind      { return f.kind }
+func (f *fake) Run(_ context.Context, p Problem) ([]Outcome, error) {
+	return f.run(p)
+}
+
+func fifo() Method {
+	return Policy(MethodRef{Name: "fifo"}, "1", func() sim.Policy { return listsched.FIFO(listsched.Options{}) })
+}
+
+func sjf() Method {
+	return Policy(MethodRef{Name: "sjf"}, "1", func() sim.Policy { return listsched.SJF(listsched.Options{}) })
+}
+
+func optimum() Method { return Exhaustive(MethodRef{Name: "exhaustive"}, "1") }
+
+var bothTotals = []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}
+
+func TestRunProvesRatios(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2})
+	plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "lb0"}, "1", bounds.LB0), fifo())
+	results := Run(context.Background(), plan, Options{Workers: 2})
+	run, err := Rows(plan, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The optimum runs the jobs of 1, 2 and 9 s in this order: completions 1,
+	// 3, 12. FIFO runs them in order of index: 9, 10, 12.
+	want := map[string][3]float64{"exhaustive": {15, 16, 5}, "fifo": {30, 31, 10}}
+	if len(run.Ratios) != 6 {
+		t.Fatalf("%d ratio rows, want 6", len(run.Ratios))
+	}
+	for i, row := range run.Ratios {
+		cost := want[row.Method][i%3]
+		if row.Cost.V != cost || !row.RatioToOptimum.Valid || row.OptimumStatus != record.Proven {
+			t.Errorf("%s %s: cost %v (want %v), ratio %v, status %q", row.Method, row.Objective, row.Cost, cost, row.RatioToOptimum, row.OptimumStatus)
+		}
+		if best := want["exhaustive"][i%3]; row.RatioToOptimum.V != cost/best {
+			t.Errorf("%s %s: ratio %v, want %v", row.Method, row.Objective, row.RatioToOptimum.V, cost/best)
+		}
+	}
+}
+
+func TestRowsDoNotDependOnWorkers(t *testing.T) {
+	in := instance(t, 2, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2}, [2]int{3, 7}, [2]int{4, 1})
+	digest := func(workers int) string {
+		plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "srpt"}, "1", bounds.SRPT), fifo(), sjf())
+		run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: workers}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := run.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if one, four := digest(1), digest(4); one != four {
+		t.Errorf("digest %s with one worker, %s with four", one, four)
+	}
+}
+
+func TestRunSurvivesBadMethods(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 5})
+	panics := &fake{"panics", Offline, func(Problem) ([]Outcome, error) { panic("boom") }}
+	fails := &fake{"fails", Offline, func(Problem) ([]Outcome, error) { return nil, errors.New("no luck") }}
+	short := &fake{"short", Offline, func(Problem) ([]Outcome, error) { return nil, nil }}
+	cheats := &fake{"cheats", Offline, func(Problem) ([]Outcome, error) {
+		s := &sched.Schedule{Class: sched.Class{Kind: sched.N}, Segments: []sched.Segment{
+			{End: sched.Second, Place: sched.Placement{Shares: []sched.Share{{GPUs: 1}}}}}}
+		return []Outcome{{Schedule: s}}, nil
+	}}
+	plan := planOf(in, []sched.Objective{sched.TotalJCT}, panics, fails, short, cheats, fifo())
+	results := Run(context.Background(), plan, Options{Workers: 1})
+	for i, want := range []error{ErrPanicked, nil, nil, ErrInvalidSchedule} {
+		if results[i].Err == nil || want != nil && !errors.Is(results[i].Err, want) {
+			t.Errorf("%s: error %v", plan.Cells[i].Method.Ref(), results[i].Err)
+		}
+	}
+	run, err := Rows(plan, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Ratios) != 5 || run.Ratios[0].Termination != "CRASHED" || run.Ratios[1].Message != "no luck" || !run.Ratios[4].Cost.Valid {
+		t.Errorf("rows: %+v", run.Ratios)
+	}
+	if failed, skipped := Failures(results); len(failed) != 4 || skipped != 0 {
+		t.Errorf("failures %v, %d skipped", failed, skipped)
+	}
+}
+
+// A bound that is too high is caught by the first schedule that beats it.
+func TestBoundViolated(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 5})
+	wrong := LowerBound(MethodRef{Name: "wrong"}, "1", func(*sched.Instance, sched.Objective) (bounds.Bound, error) {
+		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, nil
+	})
+	plan := planOf(in, []sched.Objective{sched.TotalJCT}, wrong, fifo())
+	_, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+	if !errors.Is(err, ErrBoundViolated) || !strings.Contains(err.Error(), "wrong") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A bound of a class that the schedule's does not reach is no denominator, and
+// a claimed optimum makes no ratio.
+func TestDenominators(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 5})
+	foreign := LowerBound(MethodRef{Name: "slotted"}, "1", func(*sched.Instance, sched.Objective) (bounds.Bound, error) {
+		return bounds.Bound{Name: "slotted", Class: sched.Class{Kind: sched.N, Slotted: true}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_000, 1)}, nil
+	})
+	claims := &fake{"claims", Exact, func(p Problem) ([]Outcome, error) {
+		o, err := fifo().Run(context.Background(), p)
+		o[0].ClaimedOptimum, o[0].Termination = big.NewRat(4_000_000, 1), milp.Optimal
+		return o, err
+	}}
+	plan := planOf(in, []sched.Objective{sched.TotalJCT}, foreign, claims)
+	run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := run.Ratios[0]
+	if row.LowerBound.Valid || row.RatioToLowerBound.Valid || row.RatioToOptimum.Valid || row.OptimumStatus != record.Claimed || row.Optimum.V != 4 {
+		t.Errorf("row: %+v", row)
+	}
+}
+
+func TestRunInterrupted(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 5})
+	ctx, cancel := context.WithCancel(context.Background())
+	stops := &fake{"stops", Offline, func(Problem) ([]Outcome, error) { cancel(); return nil, ctx.Err() }}
+	plan := planOf(in, []sched.Objective{sched.TotalJCT}, fifo(), stops, sjf(), sjf(), sjf())
+	results := Run(ctx, plan, Options{Workers: 1})
+	if _, skipped := Failures(results); skipped < 3 || results[0].Err != nil || results[0].Skipped {
+		t.Errorf("%d cells skipped, first %+v", skipped, results[0].Err)
+	}
+	run, err := Rows(plan, results)
+	if err != nil || len(run.Ratios) == 0 || len(run.Ratios) > 2 {
+		t.Errorf("%d rows, error %v", len(run.Ratios), err)
+	}
+}
+
+func TestCellIDs(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 5})
+	plan := planOf(in, bothTotals, fifo(), sjf(), Policy(MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", nil),
+		Policy(MethodRef{Name: "fifo"}, "2", nil))
+	ids := map[string]bool{}
+	for _, c := range plan.Cells {
+		ids[c.ID] = true
+	}
+	if len(ids) != 4 {
+		t.Errorf("%d ids for 4 cells", len(ids))
+	}
+	again := planOf(instance(t, 1, [2]int{0, 5}), bothTotals, fifo(), sjf())
+	if again.Cells[0].ID != plan.Cells[0].ID {
+		t.Error("equal cells have different ids")
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	var b strings.Builder
+	p := &Progress{W: &b}
+	in := instance(t, 1, [2]int{0, 5})
+	plan := planOf(in, bothTotals, fifo(), sjf(), optimum())
+	p.begin(plan.Cells, 1)
+	p.started(0, plan.Cells[0])
+	p.ended(0, plan.Cells[0], 4*time.Second, true)
+	p.started(1, plan.Cells[1])
+	line := p.line(time.Now())
+	p.end()
+	if want := fmt.Sprintf("1/3 cells, 1 failed, 1 running, ETA 8s, slowest sjf on %s (0s)", in.Name); line != want {
+		t.Errorf("line %q, want %q", line, want)
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"yardstick/bench"
+	"yardstick/bounds"
+	"yardstick/heuristics/listsched"
+	"yardstick/heuristics/sim"
+	"yardstick/sched"
+	"yardstick/solvers/branch"
+	"yardstick/solvers/isolate"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
+)
+
+// This file is the only place where a name selects an implementation.
+
+// methods maps every method's name to its constructor.
+func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
+	return map[string]func(bench.MethodRef) (bench.Method, error){
+		"fifo":           listPolicy(listsched.FIFO),
+		"sjf":            listPolicy(listsched.SJF),
+		"exhaustive":     exhaustiveMethod,
+		"time-indexed":   timeIndexedMethod,
+		"lb0":            lowerBound(bounds.LB0),
+		"srpt":           lowerBound(bounds.SRPT),
+		"srpt-ranked":    lowerBound(bounds.Ranked),
+		"mean-busy-time": lowerBound(bounds.MeanBusyTime),
+		"area":           lowerBound(bounds.Area),
+	}
+}
+
+// resolve turns a reference into a method, or says which names there are.
+func resolve(ref bench.MethodRef) (bench.Method, error) {
+	all := methods()
+	make, ok := all[ref.Name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(all))
+		return nil, fmt.Errorf("method %q is unknown: %s", ref.Name, strings.Join(names, ", "))
+	}
+	m, err := make(ref)
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", ref.Name, err)
+	}
+	return m, nil
+}
+
+// params reads a reference's parameters one by one and finds those left over.
+type params struct {
+	values map[string]string
+	known  []string
+	err    error
+}
+
+func readParams(ref bench.MethodRef) *params { return &params{values: ref.Params} }
+
+// get returns the parameter's value, or fallback if it is not given.
+func (p *params) get(name, fallback string) string {
+	p.known = append(p.known, name)
+	if v, ok := p.values[name]; ok {
+		return v
+	}
+	return fallback
+}
+
+// text reads the parameter into something that parses itself.
+func (p *params) text(name, fallback string, into interface{ UnmarshalText([]byte) error }) {
+	if err := into.UnmarshalText([]byte(p.get(name, fallback))); err != nil && p.err == nil {
+		p.err = fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+// finish returns the first error, an unknown parameter included.
+func (p *params) finish() error {
+	for _, name := range slices.Sorted(maps.Keys(p.values)) {
+		if p.err == nil && !slices.Contains(p.known, name) {
+			p.err = fmt.Errorf("parameter %q is unknown: %s", name, strings.Join(p.known, ", "))
+		}
+	}
+	return p.err
+}
+
+func lowerBound(f func(*sched.Instance, sched.Objective) (bounds.Bound, error)) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		return bench.LowerBound(ref, "1", f), readParams(ref).finish()
+	}
+}
+
+func exhaustiveMethod(ref bench.MethodRef) (bench.Method, error) {
+	return bench.Exhaustive(ref, "1"), readParams(ref).finish()
+}
+
+// timeIndexedMethod solves by our certified branch and bound unless the
+// parameter solver says lpsolve-mip.
+func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	var slot sched.Time
+	p.text("slot", "0s", &slot)
+	name := p.get("solver", "branch")
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	if _, err := childSolver(name); err != nil {
+		return nil, err
+	}
+	solver := func(l bench.SuiteLimits) milp.Solver { return isolate.Solver{Solver: name, Memory: int64(l.Memory)} }
+	return bench.TimeIndexed(ref, "1", solver, slot), nil
+}
+
+// childSolver returns the solver that a child process runs.
+func childSolver(name string) (milp.Solver, error) {
+	switch name {
+	case "branch":
+		return branch.New(lpsolve.LP{}), nil
+	case "lpsolve-mip":
+		return lpsolve.MIP{}, nil
+	}
+	return nil, fmt.Errorf("solver %q is unknown: branch, lpsolve-mip", name)
+}
+
+// listPolicy makes a list-scheduling policy with its blocking and placement
+// rules.
+func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		var o listsched.Options
+		p.text("blocking", "strict", &o.Blocking)
+		p.text("placement", "pool", &o.Placement)
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
+		return bench.Policy(ref, "1", func() sim.Policy { return policy(o) }), nil
+	}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench"
+	"yardstick/datasets"
+	"yardstick/datasets/joblist"
+	"yardstick/sched"
+	"yardstick/sched/verify"
+)
+
+type simulateFlags struct {
+	policy        string
+	params        map[string]string
+	out, schedule string
+	gpus          int
+	servers       int
+	gpusPerServer int
+	inter, intra  string
+}
+
+func (a *app) simulateCommand() *cobra.Command {
+	f := simulateFlags{}
+	c := &cobra.Command{
+		Use:   "simulate INSTANCE|JOBS --policy POLICY",
+		Short: "Replay an instance or a plain job list under one online policy",
+		Long: `Replays an instance (JSON), or a plain job list, under one policy, verifies the
+schedule and prints its costs.
+
+A job list is a CSV file (gzip too) or a Parquet file with a column each for
+submit time, GPUs and duration, in seconds; it needs --gpus, or --servers with
+--gpus-per-server. With -o, start and finish of every job are written as CSV, so
+that they can be compared job by job with another simulator's.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.simulate(c.Context(), f, args[0]) },
+	}
+	c.Flags().StringVar(&f.policy, "policy", "", "the policy, such as fifo or sjf")
+	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "CSV file for start and finish per job")
+	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
+	c.Flags().IntVar(&f.gpus, "gpus", 0, "for a job list: GPUs of the cluster, as one server")
+	c.Flags().IntVar(&f.servers, "servers", 0, "for a job list: number of servers")
+	c.Flags().IntVar(&f.gpusPerServer, "gpus-per-server", 0, "for a job list: GPUs of each server")
+	c.Flags().StringVar(&f.inter, "inter", "10Gbps", "for a job list: bandwidth between servers")
+	c.Flags().StringVar(&f.intra, "intra", "300GB/s", "for a job list: bandwidth within a server")
+	return c
+}
+
+func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error {
+	if f.policy == "" {
+		return usageError("--policy is missing: name one, such as --policy sjf")
+	}
+	method, err := resolve(bench.MethodRef{Name: f.policy, Params: f.params})
+	if err != nil {
+		return usageError("%w", err)
+	}
+	if method.Kind() != bench.Online {
+		return usageError("%s is not an online policy: use bench solve for exact methods", f.policy)
+	}
+	in, err := f.load(path)
+	if err != nil {
+		return err
+	}
+	v, err := a.runMethod(ctx, method, in, sched.TotalJCT, bench.SuiteLimits{})
+	if err != nil {
+		return err
+	}
+	if err := a.writeSchedule(f.schedule, v.verified); err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified) }); err != nil {
+			return err
+		}
+	}
+	a.printCosts(method.Ref().String(), v.verified)
+	return nil
+}
+
+// load reads an instance, or a job list with the cluster of the flags.
+func (f *simulateFlags) load(path string) (*sched.Instance, error) {
+	if strings.HasSuffix(path, ".json") {
+		if f.gpus != 0 || f.servers != 0 || f.gpusPerServer != 0 {
+			return nil, usageError("%s holds its own cluster: --gpus, --servers and --gpus-per-server go with a job list", path)
+		}
+		return readInstance(path)
+	}
+	cluster, err := f.cluster()
+	if err != nil {
+		return nil, err
+	}
+	list, err := joblist.Read(path, joblist.Defaults())
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	trace, err := datasets.NewTrace(datasets.All(list.Rows), datasets.Selection{})
+	if err != nil {
+		return nil, usageError("%s: %w", path, err)
+	}
+	if dropped := trace.Summary(); len(dropped.Dropped) > 0 {
+		return nil, usageError("%s: %v: a job list must have submit time, GPUs and a positive duration for every job", path, dropped)
+	}
+	windows, err := trace.Windows(datasets.Slice{Jobs: trace.Len()}, 1, path)
+	if err != nil {
+		return nil, usageError("%s: %w", path, err)
+	}
+	in, err := windows[0].Build(datasets.Options{Name: path, Cluster: cluster})
+	if err != nil {
+		return nil, usageError("%s: %w", path, err)
+	}
+	return in, nil
+}
+
+func (f *simulateFlags) cluster() (sched.Cluster, error) {
+	var inter, intra sched.Bandwidth
+	if err := inter.UnmarshalText([]byte(f.inter)); err != nil {
+		return sched.Cluster{}, usageError("--inter: %w", err)
+	}
+	if err := intra.UnmarshalText([]byte(f.intra)); err != nil {
+		return sched.Cluster{}, usageError("--intra: %w", err)
+	}
+	switch {
+	case f.gpus > 0 && f.servers == 0 && f.gpusPerServer == 0:
+		return sched.Uniform(1, f.gpus, inter, intra), nil
+	case f.gpus == 0 && f.servers > 0 && f.gpusPerServer > 0:
+		return sched.Uniform(f.servers, f.gpusPerServer, inter, intra), nil
+	}
+	return sched.Cluster{}, usageError("a job list needs a cluster: give --gpus N, or --servers M with --gpus-per-server G")
+}
+
+// writeJobs writes one line per job: times in seconds since the first submit
+// time, exact to the microsecond.
+func writeJobs(w io.Writer, v *verify.Verified) error {
+	in := v.Instance()
+	c := csv.NewWriter(w)
+	rows := [][]string{{"job", "submit_s", "gpus", "start_s", "finish_s"}}
+	for _, t := range v.Jobs() {
+		j := &in.Jobs[t.Job]
+		rows = append(rows, []string{j.Name, decimal(t.Release), strconv.Itoa(j.Gang()), decimal(t.Start), decimal(t.Completion)})
+	}
+	return c.WriteAll(rows)
+}
+
+// decimal writes a time in seconds without loss.
+func decimal(t sched.Time) string {
+	s := fmt.Sprintf("%d.%06d", t/sched.Second, t%sched.Second)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// writeFile writes through a temporary file, so that the file appears whole or
+// not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(dirOf(path), ".bench-*")
+	if err != nil {
+		return usageError("cannot write %s: %w", path, err)
+	}
+	defer os.Remove(f.Name())
+	err = write(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return usageError("cannot write %s: %w", path, err)
+	}
+	return nil
+}
