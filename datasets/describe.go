@@ -29,6 +29,13 @@ type Statistics struct {
 
 	WithDeadline float64        // share of rows that have a deadline
 	Status       map[string]int // rows by status; NULLs left out
+
+	// Histograms; the bins cover all values, so that their sums are the rows
+	// that have the field. Hours and days count from the start of the trace:
+	// hour 0 is the first hour of the day only if the trace starts at midnight.
+	// There is no histogram by hour unless the trace spans a day, nor by day
+	// unless it spans a week.
+	DurationHistogram, DemandHistogram, HourHistogram, DayHistogram Histogram
 }
 
 // DemandStatistics describe the GPU demand.
@@ -48,12 +55,14 @@ type DurationStatistics struct {
 
 // Describe computes the statistics of a sequence of rows.
 //
-// Memory: one number per row, and the distinct users, VCs and groups.
+// Memory: one number per row, and the distinct users, VCs, groups and demands.
 // Errors: those of the sequence.
 func Describe(rows iter.Seq2[Row, error]) (Statistics, error) {
 	s := Statistics{Status: map[string]int{}}
 	var durations []float64
-	var gpus demand
+	gpus := demand{counts: map[float64]int{}}
+	var hours [24]int
+	var days [7]int
 	first, last, submissions, deadlines := math.Inf(1), math.Inf(-1), 0, 0
 	users, vcs, groups := map[string]int{}, map[string]int{}, map[string]int{}
 	for r, err := range rows {
@@ -64,6 +73,9 @@ func Describe(rows iter.Seq2[Row, error]) (Statistics, error) {
 		if r.SubmitS.OK {
 			first, last = min(first, r.SubmitS.V), max(last, r.SubmitS.V)
 			submissions++
+			hour := math.Floor(r.SubmitS.V / 3600)
+			hours[int(math.Mod(hour, 24))]++
+			days[int(math.Mod(math.Floor(hour/24), 7))]++
 		}
 		if r.DurationS.OK {
 			durations = append(durations, r.DurationS.V)
@@ -93,6 +105,18 @@ func Describe(rows iter.Seq2[Row, error]) (Statistics, error) {
 	}
 	s.GPUs = gpus.statistics()
 	s.Durations = describeDurations(durations)
+	if len(durations) > 0 {
+		s.DurationHistogram = durationHistogram(durations) // sorted by now
+	}
+	if s.GPUs != nil {
+		s.DemandHistogram = demandHistogram(gpus.counts)
+	}
+	if s.SpanS.V >= 86400 {
+		s.HourHistogram = cycleHistogram("hour %02d", hours[:])
+	}
+	if s.SpanS.V >= 7*86400 {
+		s.DayHistogram = cycleHistogram("day %d", days[:])
+	}
 	s.Users, s.VCs, s.Groups = len(users), len(vcs), len(groups)
 	s.OfUsersWithFive, s.InGroupsOfFive = recurrent(users), recurrent(groups)
 	return s, nil
@@ -124,12 +148,14 @@ func recurrent(counts map[string]int) Opt[float64] {
 type demand struct {
 	rows, fraction, atMostOne, one, two, four, eight, more int
 	sum, max                                               float64
+	counts                                                 map[float64]int // by demand
 }
 
 func (d *demand) add(g float64) {
 	d.rows++
 	d.sum += g
 	d.max = max(d.max, g)
+	d.counts[g]++
 	if g <= 1 {
 		d.atMostOne++
 	}
@@ -159,6 +185,7 @@ func (d *demand) statistics() *DemandStatistics {
 		Four: share(d.four), Eight: share(d.eight), MoreThanEight: share(d.more)}
 }
 
+// describeDurations sorts v.
 func describeDurations(v []float64) *DurationStatistics {
 	if len(v) == 0 {
 		return nil
