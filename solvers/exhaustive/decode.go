@@ -1,0 +1,92 @@
+package exhaustive
+
+import (
+	"cmp"
+	"slices"
+
+	"yardstick/sched"
+	"yardstick/solvers/cuts"
+)
+
+// decode turns a plan into a schedule. Jobs that may take any free GPUs get
+// them in order of their starts, from as few servers as possible; jobs with
+// prescribed GPUs that start at the same time come first.
+func (p *problem) decode(pl plan) (*sched.Schedule, error) {
+	order := make([]int, len(p.jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		anyA, anyB := 0, 0
+		if pl.counts[a] == nil {
+			anyA = 1
+		}
+		if pl.counts[b] == nil {
+			anyB = 1
+		}
+		return cmp.Or(cmp.Compare(pl.start[a], pl.start[b]), anyA-anyB)
+	})
+	out := &sched.Schedule{Class: sched.Class{Kind: sched.N}}
+	counts := make([][]int, len(p.jobs))
+	for k, i := range order {
+		counts[i] = pl.counts[i]
+		if counts[i] == nil {
+			free := slices.Clone(p.free)
+			for _, before := range order[:k] {
+				if pl.end[before] > pl.start[i] {
+					for m, n := range counts[before] {
+						free[m] -= n
+					}
+				}
+			}
+			counts[i] = pick(free, p.jobs[i].gang)
+		}
+		if err := p.segments(out, i, &pl, counts[i]); err != nil {
+			return nil, err
+		}
+	}
+	out.Sort()
+	return out, nil
+}
+
+// pick takes gang GPUs from the free ones: all from the fullest server that has
+// them, or else from the emptiest servers.
+func pick(free []int, gang int) []int {
+	counts := make([]int, len(free))
+	for gang > 0 {
+		best := -1
+		for m, n := range free {
+			switch {
+			case n == 0 || counts[m] > 0:
+			case best < 0,
+				n >= gang && (free[best] < gang || n < free[best]),
+				n < gang && n > free[best]:
+				best = m
+			}
+		}
+		counts[best] = min(gang, free[best])
+		gang -= counts[best]
+	}
+	return counts
+}
+
+// segments appends job i's load, if it has one, and its training.
+func (p *problem) segments(out *sched.Schedule, i int, pl *plan, counts []int) error {
+	var servers, parts []int
+	for m, n := range counts {
+		if n > 0 {
+			servers, parts = append(servers, m), append(parts, n)
+		}
+	}
+	id := p.jobs[i].id
+	place, err := cuts.Place(p.in, id, servers, parts)
+	if err != nil {
+		return err
+	}
+	start, load := sched.Time(pl.start[i]), p.in.Jobs[id].Load
+	if load > 0 {
+		out.Segments = append(out.Segments, sched.Segment{Job: id, Start: start, End: start + load, Phase: sched.Load, Place: place})
+	}
+	out.Segments = append(out.Segments, sched.Segment{Job: id, Start: start + load, End: sched.Time(pl.end[i]), Phase: sched.Train, Place: place})
+	return nil
+}

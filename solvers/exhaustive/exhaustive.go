@@ -1,0 +1,86 @@
+// Package exhaustive finds optimal schedules of the gang model by branch and
+// bound in continuous time, directly on an instance. It suits few jobs: about
+// ten, or more where they seldom compete.
+//
+// # Semi-active schedules
+//
+// Some optimal non-preemptive schedule starts every job at its release or when
+// another job ends: a job that could start a little earlier on the same GPUs
+// may be moved to the left, which costs nothing under any of the objectives. So
+// a node is a time, the jobs that run and the jobs still to start; its branches
+// are the sets of jobs to start now, each with a way to cut its gang over the
+// servers; and time then goes on to the next release or end. How the stages of
+// a job are laid out on its parts matters to no other job, so the best layout
+// is taken ([cuts]).
+//
+// docs/bounds.md states the rules by which nodes are left out, with proofs.
+package exhaustive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"yardstick/bounds"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// ErrUnsupported reports an instance or objective outside the solver's range.
+var ErrUnsupported = errors.New("exhaustive search does not apply")
+
+// Limits bound a search. Nodes count reproducibly, time does not.
+type Limits = milp.Limits
+
+// Result is what a search has found out.
+type Result struct {
+	// Termination is OPTIMAL, or NODE_LIMIT, TIME_LIMIT or INTERRUPTED.
+	Termination milp.Termination
+	// Schedule is the best schedule found, of class N. There always is one.
+	Schedule *sched.Schedule
+	Cost     *big.Rat // of Schedule
+	// Lower is a proven lower bound on the cost of every schedule of class N;
+	// it equals Cost iff the schedule is proven optimal.
+	Lower *big.Rat
+	Nodes int
+}
+
+// Solve searches for a schedule of class N of least cost in continuous time.
+// Nodes and the result are a function of the instance, the objective and
+// l.Nodes unless l.Time or the context ends the search.
+//
+// Errors: ErrUnsupported for models other than gang, slotted instances,
+// maximised objectives, more than 64 jobs, and numbers or gangs too large for
+// the search's tables.
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limits) (*Result, error) {
+	p, err := newProblem(in, obj)
+	if err != nil {
+		return nil, fmt.Errorf("exhaustive: %w", err)
+	}
+	root, err := bounds.Best(in, obj)
+	if err != nil {
+		return nil, fmt.Errorf("exhaustive: %w", err)
+	}
+	s := newSearch(ctx, p, l)
+	s.improve(firstIncumbent(p))
+	if s.best.cost.Cmp(root.Value) > 0 {
+		s.run()
+	}
+	r := &Result{Termination: milp.Optimal, Cost: s.best.cost, Lower: s.best.cost, Nodes: s.nodes}
+	if s.stopped != "" {
+		r.Termination = s.stopped
+		r.Lower = p.unscale(s.root)
+		if root.Value.Cmp(r.Lower) > 0 {
+			r.Lower = root.Value
+		}
+		if s.best.cost.Cmp(r.Lower) <= 0 { // the bound met the incumbent all the same
+			r.Termination, r.Lower = milp.Optimal, s.best.cost
+		}
+	}
+	r.Schedule, err = p.decode(s.best.plan)
+	if err != nil {
+		return nil, fmt.Errorf("exhaustive: %w", err)
+	}
+	return r, nil
+}

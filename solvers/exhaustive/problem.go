@@ -1,0 +1,249 @@
+package exhaustive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"yardstick/sched"
+	"yardstick/solvers/cuts"
+)
+
+const (
+	maxJobs     = 64
+	maxPatterns = 20_000
+	weightBits  = 62 // of a scaled weight
+)
+
+// problem is an instance as the search sees it. Jobs are numbered in the order
+// in which the search considers them for a start: sensitive ones first.
+type problem struct {
+	in   *sched.Instance
+	obj  sched.Objective
+	jobs []job
+	gpus int
+	free []int // GPUs of each server
+	kind []int // size class of each server: equal numbers mean equal sizes
+
+	sensitive uint64 // the jobs whose running time depends on the placement
+	makespan  bool   // the cost is the last completion, not a sum
+	weighted  bool   // the sum is weighted
+
+	// Costs are Σ weight·completion in units of scale. If not exact, weights
+	// are rounded down and costs are lower bounds on true ones.
+	scale *big.Rat
+	exact bool
+}
+
+type job struct {
+	id      sched.JobID
+	release int64
+	gang    int
+	weight  uint64
+	worth   float64 // the weight before scaling
+	// Running times include loading: the least, the least on more than one
+	// server and the greatest.
+	short, split, long int64
+	work               int64 // gang·short
+	// duration by pattern (see patternKey); nil if not sensitive.
+	duration map[string]int64
+	// twins are the jobs that may be assumed to start no later: see twins.
+	twins uint64
+}
+
+const never = math.MaxInt64
+
+// newProblem prepares an instance, or says why it is out of range.
+func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
+	switch {
+	case in.Model != sched.ModelGang:
+		return nil, fmt.Errorf("%w to the %s model", ErrUnsupported, in.Model)
+	case in.Slot != 0:
+		return nil, fmt.Errorf("%w to slotted instances", ErrUnsupported)
+	case obj.Maximised():
+		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
+	case len(in.Jobs) > maxJobs:
+		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
+	}
+	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), makespan: obj == sched.Makespan, weighted: obj == sched.WeightedCompletion}
+	kinds := map[int]int{}
+	for _, s := range in.Cluster.Servers {
+		if _, ok := kinds[s.GPUs]; !ok {
+			kinds[s.GPUs] = len(kinds)
+		}
+		p.free = append(p.free, s.GPUs)
+		p.kind = append(p.kind, kinds[s.GPUs])
+	}
+	for id := range in.Jobs {
+		j, err := p.newJob(sched.JobID(id), kinds)
+		if err != nil {
+			return nil, err
+		}
+		p.jobs = append(p.jobs, j)
+	}
+	p.weigh()
+	p.order()
+	return p, p.checkRange()
+}
+
+// newJob collects a job's running times.
+func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
+	src := &p.in.Jobs[id]
+	j := job{id: id, release: int64(src.Release), gang: src.Gang()}
+	if src.ConstantIteration() {
+		d, err := cuts.MinDuration(p.in, id)
+		j.short = int64(src.Load + d)
+		j.split, j.long = j.short, j.short
+		j.work = int64(j.gang) * j.short
+		return j, err
+	}
+	patterns, err := cuts.Patterns(p.in, id, maxPatterns)
+	if errors.Is(err, cuts.ErrTooLarge) {
+		return j, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	if err != nil {
+		return j, err
+	}
+	j.short, j.split = never, never
+	j.duration = make(map[string]int64, len(patterns))
+	var key patternKey
+	for _, pt := range patterns {
+		d := int64(src.Load + pt.Duration)
+		key.reset()
+		for i, part := range pt.Parts {
+			key.add(kinds[pt.Sizes[i]], part)
+		}
+		j.duration[string(key.bytes())] = d
+		j.short, j.long = min(j.short, d), max(j.long, d)
+		if len(pt.Parts) > 1 {
+			j.split = min(j.split, d)
+		}
+	}
+	if j.short == j.long { // a placement that matters to the model but not here
+		j.duration = nil
+	}
+	j.work = int64(j.gang) * j.short
+	return j, nil
+}
+
+// weigh scales the weights to integers: by a power of two that makes all of
+// them whole if they then fit weightBits, and otherwise by one that fills
+// weightBits, rounding down.
+func (p *problem) weigh() {
+	p.scale, p.exact = big.NewRat(1, 1), true
+	if !p.weighted {
+		for i := range p.jobs {
+			p.jobs[i].weight, p.jobs[i].worth = 1, 1
+		}
+		return
+	}
+	high, low := math.MinInt, math.MaxInt // the powers of two that the weights' bits stand for
+	for _, j := range p.in.Jobs {
+		m, e := math.Frexp(j.Weight) // Weight = m·2^e, ½ ≤ m < 1
+		high = max(high, e)
+		low = min(low, e-53+bits.TrailingZeros64(uint64(m*(1<<53))))
+	}
+	if high-low > weightBits {
+		low, p.exact = high-weightBits, false
+	}
+	for i, j := range p.in.Jobs {
+		p.jobs[i].weight, p.jobs[i].worth = uint64(math.Ldexp(j.Weight, -low)), j.Weight
+	}
+	power := new(big.Int).Lsh(big.NewInt(1), uint(max(low, -low)))
+	p.scale.SetInt(power)
+	if low < 0 {
+		p.scale.Inv(p.scale)
+	}
+}
+
+// order numbers the jobs, sensitive ones first, then by Smith's ratio of weight
+// to work (longest first for the makespan), and finds twins.
+func (p *problem) order() {
+	slices.SortStableFunc(p.jobs, func(a, b job) int {
+		if (a.duration != nil) != (b.duration != nil) {
+			if a.duration != nil {
+				return -1
+			}
+			return 1
+		}
+		first := cmp.Compare(b.worth/float64(b.work), a.worth/float64(a.work))
+		if p.makespan {
+			first = cmp.Compare(b.short, a.short)
+		}
+		return cmp.Or(first, cmp.Compare(b.worth, a.worth), cmp.Compare(a.release, b.release))
+	})
+	for k := range p.jobs {
+		if p.jobs[k].duration != nil {
+			p.sensitive |= 1 << k
+		}
+		for i := range k {
+			if p.twins(&p.jobs[i], &p.jobs[k]) {
+				p.jobs[k].twins |= 1 << i
+			}
+		}
+	}
+}
+
+// twins reports whether job a, first in number, may be assumed to start no
+// later than b: they run equally long on every placement, a is released no
+// later and weighs no less. For if b started first, the two could change
+// places, and a's place would be the earlier start. If it is also the earlier
+// end, the change costs nothing. Where running times depend on the placement it
+// need not be, so that weights must be equal.
+func (p *problem) twins(a, b *job) bool {
+	x, y := &p.in.Jobs[a.id], &p.in.Jobs[b.id]
+	return a.release <= b.release && (a.worth == b.worth || a.worth > b.worth && a.duration == nil) &&
+		x.Load == y.Load && x.Iters == y.Iters && slices.Equal(x.Stages, y.Stages)
+}
+
+// checkRange makes sure that times, work and sums of both fit the integers
+// that the search uses.
+func (p *problem) checkRange() error {
+	horizon := new(big.Int)
+	for i := range p.jobs {
+		horizon.Add(horizon, big.NewInt(p.jobs[i].release+p.jobs[i].long))
+	}
+	horizon.Mul(horizon, big.NewInt(int64(p.gpus)))
+	if horizon.BitLen() > 61 {
+		return fmt.Errorf("%w: releases and running times of all jobs times %d GPUs exceed 61 bits", ErrUnsupported, p.gpus)
+	}
+	return nil
+}
+
+// unscale turns a lower bound in the search's units into one on the objective.
+func (p *problem) unscale(v wide) *big.Rat {
+	cost := new(big.Rat).SetInt(v.big())
+	cost.Mul(cost, p.scale)
+	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
+		for i := range p.jobs {
+			cost.Sub(cost, big.NewRat(p.jobs[i].release, 1))
+		}
+		if p.obj == sched.MeanJCT {
+			cost.Quo(cost, big.NewRat(int64(len(p.jobs)), 1))
+		}
+	}
+	return cost
+}
+
+// rescale turns an objective value into the search's units, rounded up.
+func (p *problem) rescale(cost *big.Rat) wide {
+	v := new(big.Rat).Set(cost)
+	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
+		if p.obj == sched.MeanJCT {
+			v.Mul(v, big.NewRat(int64(len(p.jobs)), 1))
+		}
+		for i := range p.jobs {
+			v.Add(v, big.NewRat(p.jobs[i].release, 1))
+		}
+	}
+	v.Quo(v, p.scale)
+	q, rem := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
+	if rem.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return wideOf(q)
+}

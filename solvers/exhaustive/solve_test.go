@@ -1,0 +1,262 @@
+package exhaustive
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"yardstick/bounds"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+	"yardstick/solvers/cuts"
+	"yardstick/solvers/milp"
+)
+
+func mustSolve(t *testing.T, in *sched.Instance, obj sched.Objective, l Limits) *Result {
+	t.Helper()
+	r, err := Solve(t.Context(), in, obj, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, in, obj, r)
+	return r
+}
+
+// TestBoundsBelowOptimum: every bound of package bounds is at most the optimum.
+func TestBoundsBelowOptimum(t *testing.T) {
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		in := randomInstance(rng, 1+rng.IntN(7))
+		for _, obj := range objectives {
+			r := mustSolve(t, in, obj, Limits{})
+			all, err := bounds.All(in, obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range all {
+				if b.Value.Cmp(r.Cost) > 0 {
+					t.Errorf("seed %d, %v: %s = %v exceeds the optimum %v", seed, obj, b.Name, b.Value, r.Cost)
+				}
+			}
+		}
+	}
+}
+
+// TestRelations checks how optima move with the instance.
+func TestRelations(t *testing.T) {
+	for seed := range uint64(250) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		n := 3 + rng.IntN(4)
+		in := randomInstance(rng, n)
+		jobs := schedtest.PermuteJobs(in, rng.Perm(n))
+		servers := schedtest.PermuteServers(in, rng.Perm(len(in.Cluster.Servers)))
+		larger := schedtest.AddServer(in, sched.Server{GPUs: 1 + rng.IntN(3)})
+		shifted := schedtest.ShiftReleases(in, 777)
+		scaled := schedtest.Scale(in, 3)
+		for _, obj := range pick2(rng) {
+			cost := mustSolve(t, in, obj, Limits{}).Cost
+			equal := func(name string, in *sched.Instance, want *big.Rat) {
+				if got := mustSolve(t, in, obj, Limits{}).Cost; got.Cmp(want) != 0 {
+					t.Errorf("seed %d, %v: the optimum %v becomes %v %s, not %v", seed, obj, cost, got, name, want)
+				}
+			}
+			equal("when jobs are permuted", jobs, cost)
+			equal("when servers are permuted", servers, cost)
+			moved := make([]sched.Time, n) // what the shift adds to each completion
+			for i := range moved {
+				moved[i] = 777
+			}
+			want := new(big.Rat).Set(cost)
+			if obj != sched.TotalJCT && obj != sched.MeanJCT {
+				want.Add(want, obj.Cost(in, moved))
+			}
+			equal("when releases move", shifted, want)
+			// Running times are rounded up once, so that 3d − 2 ≤ d' ≤ 3d.
+			if got := mustSolve(t, scaled, obj, Limits{}).Cost; got.Cmp(new(big.Rat).Mul(cost, big.NewRat(3, 1))) > 0 {
+				t.Errorf("seed %d, %v: the optimum %v becomes %v when time is scaled by 3", seed, obj, cost, got)
+			}
+			if got := mustSolve(t, larger, obj, Limits{}).Cost; got.Cmp(cost) > 0 {
+				t.Errorf("seed %d, %v: the optimum %v rises to %v with another server", seed, obj, cost, got)
+			}
+		}
+	}
+}
+
+// TestPoolAgainstServers solves instances without placement-dependent jobs a
+// second time as if one of them were, which makes the search track servers.
+func TestPoolAgainstServers(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		in := randomInstance(rng, 4+rng.IntN(4))
+		for i := range in.Jobs {
+			j := &in.Jobs[i]
+			j.Stages = []sched.Stage{{Replicas: j.Gang(), Compute: j.Stages[0].Compute}}
+		}
+		for _, obj := range pick2(rng) {
+			want := mustSolve(t, in, obj, Limits{}).Cost
+			p, err := newProblem(in, obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			patterns, err := cuts.Patterns(in, p.jobs[0].id, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.jobs[0].duration, p.sensitive = map[string]int64{}, 1
+			var key patternKey
+			for _, pt := range patterns {
+				key.reset()
+				for i, n := range pt.Parts {
+					key.add(p.kind[slices.IndexFunc(in.Cluster.Servers, func(s sched.Server) bool { return s.GPUs == pt.Sizes[i] })], n)
+				}
+				p.jobs[0].duration[string(key.bytes())] = p.jobs[0].short
+			}
+			s := newSearch(t.Context(), p, Limits{})
+			s.improve(oneByOne(p))
+			s.run()
+			if s.best.cost.Cmp(want) != 0 {
+				t.Errorf("seed %d, %v: %v with servers, %v with a pool", seed, obj, s.best.cost, want)
+			}
+		}
+	}
+}
+
+// TestWeights: weights that no common power of two makes small integers are
+// rounded down in bounds, but the optimum stays exact.
+func TestWeights(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		in := randomInstance(rng, 2+rng.IntN(3))
+		for i := range in.Jobs {
+			in.Jobs[i].Weight = []float64{0.1, 1.0 / 3, 1e-9 / 7, 1e9 / 7, math.Pi, 1e-300, 3}[rng.IntN(7)]
+			if seed%2 == 0 { // equally heavy but for the last bits
+				in.Jobs[i].Weight = 1 + float64(rng.IntN(3))*0x1p-52
+			}
+		}
+		_, want := schedtest.BruteForce(in, sched.WeightedCompletion)
+		if r := mustSolve(t, in, sched.WeightedCompletion, Limits{}); r.Cost.Cmp(want) != 0 {
+			t.Errorf("seed %d: cost %v, enumeration finds %v", seed, r.Cost, want)
+		}
+		if _, got := searchFrom(t, in, sched.WeightedCompletion); got.Cmp(want) != 0 {
+			t.Errorf("seed %d: search finds %v, enumeration %v", seed, got, want)
+		}
+	}
+	in := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 5), schedtest.Job(0, 1, 5))
+	in.Jobs[0].Weight, in.Jobs[1].Weight = 1, 1e-300
+	if p, err := newProblem(in, sched.WeightedCompletion); err != nil || p.exact {
+		t.Errorf("weights 300 orders of magnitude apart are exact: %v", err)
+	}
+}
+
+// TestLimits: whatever ends a search, the result is a verified schedule and a
+// bound below the optimum.
+func TestLimits(t *testing.T) {
+	var in *sched.Instance
+	var full *Result
+	for _, w := range traceWindows(t, 10, 2, 4, 400_000_000) { // the hardest that is proven
+		if r := mustSolve(t, w, sched.TotalJCT, Limits{Nodes: 100_000}); r.Termination == milp.Optimal && (full == nil || r.Nodes > full.Nodes) {
+			in, full = w, r
+		}
+	}
+	if full.Nodes < 5000 {
+		t.Fatalf("all searches end within %d nodes: the test needs a harder instance", full.Nodes)
+	}
+	short := mustSolve(t, in, sched.TotalJCT, Limits{Nodes: 500})
+	if short.Termination != milp.NodeLimit || short.Nodes != 500 {
+		t.Errorf("%s after %d of 500 nodes", short.Termination, short.Nodes)
+	}
+	if again := mustSolve(t, in, sched.TotalJCT, Limits{Nodes: 500}); !reflect.DeepEqual(again, short) {
+		t.Errorf("a second search gives %+v after %+v", again, short)
+	}
+	root, err := bounds.Best(in, sched.TotalJCT)
+	if err != nil || short.Lower.Cmp(root.Value) < 0 || short.Lower.Cmp(full.Lower) > 0 {
+		t.Errorf("lower bound %v after 500 nodes, %v at the root, %v in the end", short.Lower, root.Value, full.Lower)
+	}
+	if r := mustSolve(t, in, sched.TotalJCT, Limits{Time: time.Nanosecond}); r.Termination != milp.TimeLimit {
+		t.Errorf("%s after a nanosecond", r.Termination)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := Solve(ctx, in, sched.TotalJCT, Limits{})
+	if err != nil || r.Termination != milp.Interrupted {
+		t.Fatalf("%+v, %v when cancelled", r, err)
+	}
+	check(t, in, sched.TotalJCT, r)
+}
+
+func TestUnsupported(t *testing.T) {
+	plain := func() *sched.Instance {
+		return schedtest.Plain(schedtest.Servers(2, 2), schedtest.Job(0, 1, 1000), schedtest.Job(0, 3, 1000))
+	}
+	cases := map[string]func(*sched.Instance) sched.Objective{
+		"preemptive model":    func(in *sched.Instance) sched.Objective { in.Model = sched.ModelPreemptive; return sched.TotalJCT },
+		"slots":               func(in *sched.Instance) sched.Objective { in.Slot = 1000; return sched.TotalJCT },
+		"maximised objective": func(in *sched.Instance) sched.Objective { return sched.ScheduledWeight },
+		"too many jobs": func(in *sched.Instance) sched.Objective {
+			for len(in.Jobs) <= 64 {
+				in.Jobs = append(in.Jobs, in.Jobs[0])
+			}
+			return sched.TotalJCT
+		},
+		"too many patterns": func(in *sched.Instance) sched.Objective {
+			in.Cluster = sched.Uniform(60, 60, 1e9, 1e9)
+			in.Jobs[0].Stages[0] = sched.Stage{Replicas: 60, Compute: 1, Params: 1}
+			return sched.TotalJCT
+		},
+		"times too large": func(in *sched.Instance) sched.Objective {
+			in.Cluster = sched.Uniform(1, 10_000, 1e9, 1e9)
+			in.Jobs[0].Release = sched.MaxTime
+			return sched.TotalJCT
+		},
+	}
+	for name, change := range cases {
+		in := plain()
+		obj := change(in)
+		if _, err := Solve(t.Context(), in, obj, Limits{}); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestManyJobs: jobs that seldom compete are no obstacle.
+func TestManyJobs(t *testing.T) {
+	var jobs []sched.Job
+	for i := range sched.Time(64) {
+		jobs = append(jobs, schedtest.Job(i*1000, 1+int(i)%4, 1500))
+	}
+	in := schedtest.Plain(schedtest.Servers(4, 4), jobs...)
+	if r := mustSolve(t, in, sched.TotalJCT, Limits{Nodes: 100_000}); r.Termination != milp.Optimal {
+		t.Errorf("%s", r.Termination)
+	}
+}
+
+func TestWide(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	draw := func() wide { return wide{rng.Uint64() >> (1 + rng.IntN(60)), rng.Uint64()} }
+	for range 2000 {
+		a, b, d := draw(), draw(), rng.Uint64()>>rng.IntN(63)+1
+		x, y := a.big(), b.big()
+		sum := new(big.Int).Add(x, y)
+		if got := a.plus(b); got.big().Cmp(sum) != 0 || got != wideOf(sum) {
+			t.Fatalf("%v + %v = %v", a, b, got)
+		}
+		if got := product(a.lo, b.lo).big(); got.Cmp(new(big.Int).Mul(new(big.Int).SetUint64(a.lo), new(big.Int).SetUint64(b.lo))) != 0 {
+			t.Fatalf("%d · %d = %v", a.lo, b.lo, got)
+		}
+		if got := a.over(d).big(); got.Cmp(new(big.Int).Quo(x, new(big.Int).SetUint64(d))) != 0 {
+			t.Fatalf("%v / %d = %v", a, d, got)
+		}
+		if got := a.half().big(); got.Cmp(new(big.Int).Rsh(new(big.Int).Add(x, big.NewInt(1)), 1)) != 0 {
+			t.Fatalf("half of %v is %v", a, got)
+		}
+		if a.less(b) != (x.Cmp(y) < 0) || a.max(b).big().Cmp(x) < 0 || a.max(b).big().Cmp(y) < 0 {
+			t.Fatalf("order of %v and %v", a, b)
+		}
+	}
+}
