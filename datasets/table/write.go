@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -21,7 +22,7 @@ type Writer struct {
 	columns []Column
 	out     *parquet.GenericWriter[any]
 	batch   []cells
-	values  []parquet.Row
+	values  []parquet.Value // of one column of the batch
 	digests []digest
 	filled  int // rows in batch
 	group   int // rows in the row group
@@ -44,15 +45,12 @@ func NewWriter(w io.Writer, columns []Column) *Writer {
 	t := &Writer{
 		columns: columns,
 		out: parquet.NewGenericWriter[any](w, parquet.NewSchema("table", orderedGroup{nodes, columns}),
-			parquet.Compression(&zstd.Codec{Level: zstd.SpeedBetterCompression}), parquet.CreatedBy("yardstick", "1", "1"), parquet.DictionaryMaxBytes(dictionaryBytes)),
+			parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.CreatedBy("yardstick", "1", "1"), parquet.DictionaryMaxBytes(dictionaryBytes)),
 		digests: make([]digest, len(columns)),
-		values:  make([]parquet.Row, batchRows),
+		values:  make([]parquet.Value, batchRows),
 	}
 	for _, c := range columns {
 		t.batch = append(t.batch, newCells(c.Kind))
-	}
-	for i := range t.values {
-		t.values[i] = make(parquet.Row, len(columns))
 	}
 	return t
 }
@@ -92,46 +90,51 @@ func (w *Writer) EndRow() error {
 	return w.flush()
 }
 
+// flush writes the batch, column by column.
 func (w *Writer) flush() error {
+	out := w.out.ColumnWriters()
 	for c := range w.columns {
-		cells := &w.batch[c]
-		w.digests[c].add(cells, w.filled)
-		for i := range w.filled {
-			w.values[i][c] = w.value(c, i)
+		w.digests[c].add(&w.batch[c], w.filled)
+		w.fill(c)
+		if _, err := out[c].WriteRowValues(w.values[:w.filled]); err != nil {
+			return fmt.Errorf("writing Parquet: %w", err)
 		}
-		clear(cells.present)
+		clear(w.batch[c].present)
 	}
-	_, err := w.out.WriteRows(w.values[:w.filled])
 	w.group += w.filled
 	w.filled = 0
-	if err == nil && w.group >= rowGroupRows {
+	if w.group >= rowGroupRows {
 		w.group = 0
-		err = w.out.Flush()
-	}
-	if err != nil {
-		return fmt.Errorf("writing Parquet: %w", err)
+		if err := w.out.Flush(); err != nil {
+			return fmt.Errorf("writing Parquet: %w", err)
+		}
 	}
 	return nil
 }
 
-// value returns cell i of column c at its definition level: 1 if the column is
-// nullable and the value is there, else 0.
-func (w *Writer) value(c, i int) parquet.Value {
+// fill makes values of column c of the batch, at their definition level: 1 if
+// the column is nullable and the value is there, else 0.
+func (w *Writer) fill(c int) {
 	cells, column := &w.batch[c], &w.columns[c]
-	switch {
-	case !cells.present[i] && column.Nullable:
-		return parquet.NullValue().Level(0, 0, c)
-	case !cells.present[i]:
-		panic("table: no value for column " + column.Name + ", which is not nullable")
-	}
+	null := parquet.NullValue().Level(0, 0, c)
 	level := 0
 	if column.Nullable {
 		level = 1
 	}
-	if column.Kind == Text {
-		return parquet.ByteArrayValue([]byte(cells.texts[i])).Level(0, level, c)
+	for i := range w.filled {
+		switch {
+		case !cells.present[i] && column.Nullable:
+			w.values[i] = null
+		case !cells.present[i]:
+			panic("table: no value for column " + column.Name + ", which is not nullable")
+		case column.Kind == Text:
+			// The library copies the bytes, and writes to none of them.
+			text := unsafe.Slice(unsafe.StringData(cells.texts[i]), len(cells.texts[i]))
+			w.values[i] = parquet.ByteArrayValue(text).Level(0, level, c)
+		default:
+			w.values[i] = parquet.DoubleValue(cells.numbers[i]).Level(0, level, c)
+		}
 	}
-	return parquet.DoubleValue(cells.numbers[i]).Level(0, level, c)
 }
 
 // Close writes what is left and the footer, with the checksums.

@@ -1,0 +1,214 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const maxValueBytes = 1 << 24 // of one JSON value
+
+// JSON reads a long JSON file one value after the other: the elements of an
+// array, the members of an object, or values without anything around them.
+type JSON struct {
+	file    *File
+	lines   *lines
+	decoder *json.Decoder
+	line    int  // on which the current value begins, from 1
+	close   byte // of the array or object that the values are in; 0 if in none
+	started bool
+}
+
+// OpenJSON opens a file as Open does. The caller closes it.
+func OpenJSON(path, member string) (*JSON, error) {
+	f, err := Open(path, member)
+	if err != nil {
+		return nil, err
+	}
+	j := &JSON{file: f, lines: &lines{in: f, passed: 1}}
+	j.decoder = json.NewDecoder(j.lines)
+	return j, nil
+}
+
+// Name returns the name the file was opened by.
+func (j *JSON) Name() string { return j.file.Name() }
+
+// Close closes the file.
+func (j *JSON) Close() error { return j.file.Close() }
+
+// Enter goes into the member key of the object that the file is, past all
+// others in front of it, and Next then reads its elements or members.
+//
+// Errors: there is no such member, or the file is no object.
+func (j *JSON) Enter(key string) error {
+	if err := j.open('{'); err != nil {
+		return err
+	}
+	for j.decoder.More() {
+		name, err := j.decoder.Token()
+		if err != nil {
+			return j.failed(err)
+		}
+		if name == json.Token(key) {
+			return j.open(0)
+		}
+		if err := j.value(new(json.RawMessage)); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: has no member %q", j.Name(), key)
+}
+
+// open reads an opening bracket: the wanted one, or either if wanted is 0.
+func (j *JSON) open(wanted json.Delim) error {
+	t, err := j.token()
+	if err != nil {
+		return err
+	}
+	d, ok := t.(json.Delim)
+	if !ok || d != '{' && d != '[' || wanted != 0 && d != wanted {
+		return j.Errorf("there is %v where a JSON object or array is expected", t)
+	}
+	j.started = true
+	j.close = byte(d) + 2 // '{' and '}' are two apart, and so are '[' and ']'
+	return nil
+}
+
+func (j *JSON) token() (json.Token, error) {
+	j.lines.budget = maxValueBytes
+	t, err := j.decoder.Token()
+	j.line = j.lines.at(j.decoder.InputOffset())
+	if err != nil {
+		return nil, j.failed(err)
+	}
+	return t, nil
+}
+
+// Next reads the next value into v, as json.Unmarshal does, and returns its key
+// where it is a member of an object. At the end it returns io.EOF; every other
+// error names the file and the line.
+func (j *JSON) Next(v any) (key string, err error) {
+	if !j.started {
+		j.started = true
+		first, err := j.file.reader.Peek(1)
+		for err == nil && (first[0] <= ' ' || first[0] == 0xef || first[0] == 0xbb || first[0] == 0xbf) {
+			if first[0] == '\n' {
+				j.lines.passed++
+			}
+			_, _ = j.file.reader.Discard(1)
+			first, err = j.file.reader.Peek(1)
+		}
+		if err == nil && first[0] == '[' {
+			if err := j.open('['); err != nil {
+				return "", err
+			}
+		}
+	}
+	if !j.more() {
+		return "", j.end()
+	}
+	if j.close == '}' {
+		t, err := j.token()
+		if err != nil {
+			return "", err
+		}
+		key, _ = t.(string)
+	}
+	return key, j.value(v)
+}
+
+func (j *JSON) more() bool {
+	j.lines.budget = maxValueBytes
+	return j.decoder.More()
+}
+
+// end makes sure that the array or object ends where the values do.
+func (j *JSON) end() error {
+	t, err := j.decoder.Token()
+	j.line = j.lines.at(j.decoder.InputOffset())
+	switch {
+	case errors.Is(err, io.EOF) && j.close == 0:
+		return io.EOF
+	case errors.Is(err, io.EOF):
+		return j.failed(io.ErrUnexpectedEOF)
+	case err != nil:
+		return j.failed(err)
+	case t != json.Delim(j.close):
+		return j.Errorf("there is %v where a value is expected", t)
+	}
+	return io.EOF
+}
+
+func (j *JSON) value(v any) error {
+	j.lines.budget = maxValueBytes
+	before := j.decoder.InputOffset()
+	err := j.decoder.Decode(v)
+	j.line = j.lines.behind(before) // only now has the place surely been read
+	if err != nil {
+		return j.failed(err)
+	}
+	return nil
+}
+
+// failed says where the decoder met an error.
+func (j *JSON) failed(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind):
+		return j.Errorf("%s: a %s where %s is expected", kind.Field, kind.Value, kind.Type)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s: line %d: no JSON: %w", j.Name(), j.lines.at(syntax.Offset), err)
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%s: damaged after line %d: %w", j.Name(), j.line, err)
+}
+
+// Errorf returns an error about the current value that names the file and the
+// line on which the value begins.
+func (j *JSON) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: line %d: %w", j.Name(), j.line, fmt.Errorf(format, args...))
+}
+
+// lines passes bytes on and knows which line each is on. It gives up after too
+// many bytes for one value.
+type lines struct {
+	in     io.Reader
+	budget int
+	window []byte // bytes passed on, from the last offset asked for
+	offset int64  // of the window
+	passed int    // line of the window's first byte, from 1
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	if l.budget <= 0 {
+		return 0, fmt.Errorf("a value is larger than %d MiB", maxValueBytes>>20)
+	}
+	n, err := l.in.Read(p[:min(len(p), 1<<16)])
+	l.budget -= n
+	l.window = append(l.window, p[:n]...)
+	return n, err
+}
+
+// at returns the line of an offset; offsets must not decrease.
+func (l *lines) at(offset int64) int {
+	n := min(max(0, int(offset-l.offset)), len(l.window))
+	l.passed += bytes.Count(l.window[:n], []byte{'\n'})
+	l.window = l.window[n:]
+	l.offset += int64(n)
+	return l.passed
+}
+
+// behind returns the line of the first byte from an offset that begins a value.
+func (l *lines) behind(offset int64) int {
+	l.at(offset)
+	n := 0
+	for n < len(l.window) && strings.IndexByte(" \t\r\n,:", l.window[n]) >= 0 {
+		n++
+	}
+	return l.at(l.offset + int64(n))
+}

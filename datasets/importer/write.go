@@ -1,0 +1,71 @@
+package importer
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"time"
+
+	"yardstick/datasets"
+)
+
+// Write writes rows in the unified schema to the file out. The rows' submit_s
+// and deadline_s are the source's own times, in seconds since any one moment;
+// in the file they count from the earliest submission, which becomes the
+// report's StartS, and are rounded to microseconds if that is not 0. Rows keep
+// their order.
+//
+// Write counts Kept and fills in the report's StartS, Start and SpanS. Rows wait
+// in a temporary file in the folder of out. The file out appears whole or not
+// at all.
+//
+// Errors: those of the sequence; a row breaks the schema; a file cannot be
+// written.
+func Write(out string, rows iter.Seq2[datasets.Row, error], r *Report) error {
+	s, err := newSpool(filepath.Dir(out))
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", out, err)
+	}
+	defer s.close()
+	first, last := math.Inf(1), math.Inf(-1)
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		r.Kept++
+		if row.SubmitS.OK {
+			first, last = min(first, row.SubmitS.V), max(last, row.SubmitS.V)
+		}
+		if err := s.add(&row); err != nil {
+			return fmt.Errorf("cannot write %s: %w", out, err)
+		}
+	}
+	if first <= last {
+		r.StartS, r.SpanS = first, micro(last-first)
+		if r.Calendar {
+			r.Start = time.UnixMicro(int64(math.Round(first * 1e6))).UTC()
+		}
+	}
+	return datasets.WriteFile(out, shift(s.rows(), r.StartS))
+}
+
+// shift subtracts the start from the rows' times.
+func shift(rows iter.Seq2[datasets.Row, error], start float64) iter.Seq2[datasets.Row, error] {
+	if start == 0 {
+		return rows
+	}
+	return func(yield func(datasets.Row, error) bool) {
+		for row, err := range rows {
+			if row.SubmitS.OK {
+				row.SubmitS.V = micro(row.SubmitS.V - start)
+			}
+			if row.DeadlineS.OK {
+				row.DeadlineS.V = max(0, micro(row.DeadlineS.V-start))
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
