@@ -5,14 +5,17 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"yardstick/datasets"
+	"yardstick/datasets/build"
+	"yardstick/datasets/profile"
 	"yardstick/sched"
 )
 
-// build makes the source's instances: the one of its file, or one per window
+// Build makes the source's instances: the one of its file, or one per window
 // of its trace.
-func (src *Source) build(master uint64) ([]*Instance, error) {
+func (src *Source) Build(master uint64) ([]*Instance, error) {
 	if src.File != "" {
 		return src.readFile(master)
 	}
@@ -28,7 +31,7 @@ func (src *Source) build(master uint64) ([]*Instance, error) {
 	}
 	var built []*Instance
 	for _, w := range windows {
-		in, err := w.Build(src.options(src.instanceName(w.Repetition)))
+		in, err := src.buildWindow(&w)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", src.Trace, err)
 		}
@@ -81,16 +84,42 @@ func (src *Source) load() (*datasets.Trace, error) {
 	return source.Load(selection)
 }
 
-func (src *Source) options(name string) datasets.Options {
+// buildWindow makes an instance of the source's model.
+func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 	c := src.Cluster
-	return datasets.Options{
-		Name:      name,
-		Cluster:   sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra),
-		Model:     src.Model,
-		Round:     src.Round,
-		Weights:   src.Weights,
-		Iteration: src.Iterate,
-		Params:    src.Params,
-		History:   src.History,
+	cluster := sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra)
+	common := build.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
+		Slotted: src.Slotted, Deadline: src.Deadline, History: src.History}
+	switch src.Model {
+	case sched.ModelGang:
+		if src.Profiles == "" {
+			return w.Build(datasets.Options{Name: common.Name, Cluster: cluster, Round: src.Round, Weights: src.Weights,
+				Iteration: src.Iterate, Params: src.Params, History: src.History})
+		}
+		return src.buildProfiled(w, common)
+	case sched.ModelPreemptive:
+		return build.Preemptive(w, build.PreemptiveOptions{Common: common, Storage: src.Storage, Startup: src.Startup, Iteration: src.Iterate})
+	case sched.ModelSharing:
+		return build.Sharing(w, build.SharingOptions{Common: common, GPUMemory: src.GPUMemory})
+	case sched.ModelElastic:
+		common.Cluster = sched.Cluster{} // its servers are drawn
+		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: c.Servers})
 	}
+	return nil, fmt.Errorf("model %q is unknown: gang, preemptive, sharing, elastic", src.Model)
+}
+
+func (src *Source) buildProfiled(w *datasets.Window, common build.Common) (*sched.Instance, error) {
+	gpu, ok := strings.CutPrefix(src.Profiles, "builtin:")
+	if !ok {
+		return nil, fmt.Errorf("profiles %q: name a GPU of the built-in ones, such as builtin:v100", src.Profiles)
+	}
+	configs, err := profile.BuiltinConfigs(gpu)
+	if err != nil {
+		return nil, fmt.Errorf("profiles: %w", err)
+	}
+	o := build.GangOptions{Common: common, Configs: configs, MatchDemand: src.MatchDemand, Shrink: src.Shrink}
+	if src.SingleShare != nil {
+		o.SingleShare = datasets.Some(*src.SingleShare)
+	}
+	return build.Gang(w, o)
 }

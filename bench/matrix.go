@@ -139,7 +139,7 @@ func (m *Matrix) expand(src Source) ([]Source, error) {
 		swept.Where = maps.Clone(src.Where)
 		swept.Swept = map[string]string{}
 		for _, axis := range m.Axes {
-			if err := swept.set(axis.Key, s[axis.Key]); err != nil {
+			if err := swept.Set(axis.Key, s[axis.Key]); err != nil {
 				return nil, fmt.Errorf("matrix.%s: %w", axis.Key, err)
 			}
 			swept.Swept[axis.Key] = fmt.Sprint(s[axis.Key])
@@ -149,8 +149,8 @@ func (m *Matrix) expand(src Source) ([]Source, error) {
 	return out, nil
 }
 
-// set decodes a value into the field that a path such as cluster.inter names.
-func (src *Source) set(path string, value any) error {
+// Set decodes a value into the field that a path such as cluster.inter names.
+func (src *Source) Set(path string, value any) error {
 	tree := value
 	keys := strings.Split(path, ".")
 	for _, key := range slices.Backward(keys) {
@@ -174,7 +174,8 @@ func (src *Source) set(path string, value any) error {
 // suggestion names the nearest key that can be swept.
 func suggestion(path string) string {
 	best := nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "cluster.servers", "cluster.gpusPerServer",
-		"cluster.inter", "cluster.intra", "round", "iteration", "params", "weights", "history"})
+		"cluster.inter", "cluster.intra", "round", "iteration", "params", "weights", "history", "model", "singleShare",
+		"storage", "startup", "gpuMemory"})
 	if best == "" {
 		return ""
 	}

@@ -53,7 +53,7 @@ func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
 		}
-		built, err := src.build(s.Seed)
+		built, err := src.Build(s.Seed)
 		if err != nil {
 			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
 		}

@@ -55,6 +55,21 @@ type Source struct {
 	Weights  datasets.Weights `yaml:"weights" json:"weights"`     // unit | random; "" for the trace's
 	TooLarge string           `yaml:"tooLarge" json:"tooLarge"`   // error | drop: what to do with gangs beyond the cluster
 	History  int              `yaml:"history" json:"history"`     // jobs completed before the slice that predictors may see
+	Slotted  bool             `yaml:"slotted" json:"slotted,omitempty"`
+	Deadline sched.Time       `yaml:"deadline" json:"deadline,omitempty"` // of the objective scheduled-weight
+
+	// Profiles gives the jobs of a gang model pipeline configurations of
+	// built-in models on a GPU, as the A-SRPT paper does: builtin:v100 and so
+	// on. Without, a job is one stage that runs as long as in the trace.
+	Profiles    string   `yaml:"profiles" json:"profiles,omitempty"`
+	SingleShare *float64 `yaml:"singleShare" json:"singleShare,omitempty"` // share of single-GPU jobs, drawn anew
+	MatchDemand bool     `yaml:"matchDemand" json:"matchDemand,omitempty"` // configurations of as many GPUs as the trace says
+	Shrink      int64    `yaml:"shrink" json:"shrink,omitempty"`           // divides releases and iterations
+
+	Storage   sched.Bandwidth `yaml:"storage" json:"storage,omitempty"`     // preemptive: of checkpoints
+	Startup   sched.Time      `yaml:"startup" json:"startup"`               // preemptive: at every (re)start
+	GPUMemory sched.Bytes     `yaml:"gpuMemory" json:"gpuMemory,omitempty"` // sharing
+	Ring      bool            `yaml:"ring" json:"ring,omitempty"`           // elastic: ring AllReduce instead of parameter servers
 
 	Objectives []sched.Objective `yaml:"objectives" json:"objectives,omitempty"`
 	Methods    []MethodRef       `yaml:"methods" json:"methods,omitempty"`
@@ -144,6 +159,7 @@ func describeYAML(err error) error {
 
 var suiteKeys = []string{"apiVersion", "name", "seed", "instances", "objectives", "methods", "references", "matrix", "limits",
 	"file", "trace", "where", "slice", "cluster", "model", "round", "iteration", "params", "weights", "tooLarge", "history",
+	"slotted", "deadline", "profiles", "singleShare", "matchDemand", "shrink", "storage", "startup", "gpuMemory", "ring",
 	"jobs", "at", "repeat", "servers", "gpusPerServer", "inter", "intra", "solve", "nodes", "memory"}
 
 func (s *Suite) setDefaults() {
@@ -175,6 +191,13 @@ func (s *Suite) setDefaults() {
 			src.References = s.References
 		}
 	}
+}
+
+// NewSource returns a source with the defaults of a suite file.
+func NewSource(trace string) *Source {
+	src := &Source{Trace: trace}
+	src.setTraceDefaults()
+	return src
 }
 
 func (src *Source) setTraceDefaults() {

@@ -1,39 +1,130 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"yardstick/datasets"
-	"yardstick/datasets/philly"
+	"yardstick/datasets/fetch"
+	"yardstick/datasets/generate"
 )
 
 func (a *app) datasetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dataset",
-		Short: "Import and describe traces",
+		Short: "List, fetch, import, generate, slice and describe traces",
 	}
-	c.AddCommand(a.datasetImportCommand(), a.datasetDescribeCommand())
+	c.AddCommand(a.datasetListCommand(), a.datasetFetchCommand(), a.datasetImportCommand(), a.datasetGenerateCommand(),
+		a.datasetSliceCommand(), a.datasetDescribeCommand())
+	return c
+}
+
+func (a *app) datasetListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the built-in traces, the generators, the import formats and what can be fetched",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintln(a.out, "built in:")
+			for _, name := range datasets.Builtins() {
+				fmt.Fprintf(a.out, "  builtin:%s\n", name)
+			}
+			fmt.Fprintf(a.out, "generators (bench dataset generate --like):\n  %s\n", strings.Join(generate.Names(), ", "))
+			fmt.Fprintf(a.out, "import formats (bench dataset import --format):\n%s", formatHelp())
+			fmt.Fprintln(a.out, "public logs (bench dataset fetch):")
+			for _, it := range fetch.Catalog() {
+				fmt.Fprintf(a.out, "  %-22s %10s  %-12s %s\n", it.Name, size(it.Bytes), it.Format, it.What)
+			}
+			return nil
+		},
+	}
+}
+
+// size shows a number of bytes in decimal units, and nothing if it is not
+// known.
+func size(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+func (a *app) datasetFetchCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "fetch NAME",
+		Short: "Download a public log, resumably, and check its checksum",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			it, err := fetch.Find(args[0])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			if out == "" {
+				out = it.File
+			}
+			r, err := fetch.Fetch(c.Context(), it, out, fetch.Options{Progress: func(done, total int64) {
+				if isTerminalWriter(a.err) {
+					fmt.Fprintf(a.err, "\r\x1b[K%s of %s", size(done), size(total))
+				}
+			}})
+			if isTerminalWriter(a.err) {
+				fmt.Fprint(a.err, "\r\x1b[K")
+			}
+			switch {
+			case c.Context().Err() != nil:
+				return &exitError{exitInterrupted, fmt.Errorf("interrupted: the same command goes on where it stopped: %w", context.Cause(c.Context()))}
+			case err != nil:
+				return &exitError{exitIncomplete, err}
+			}
+			fmt.Fprintln(a.out, r)
+			if it.Format != "" {
+				fmt.Fprintf(a.out, "next: bench dataset import --format %s %s -o %s.parquet\n", it.Format, out, it.Name)
+			}
+			if it.Note != "" {
+				fmt.Fprintln(a.out, it.Note)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default the log's own name)")
 	return c
 }
 
 func (a *app) datasetImportCommand() *cobra.Command {
-	var format, out string
+	var f importFlags
+	var name, out string
+	var listRules bool
 	c := &cobra.Command{
-		Use:   "import --format FORMAT IN -o OUT.parquet",
+		Use:   "import --format FORMAT IN... -o OUT.parquet",
 		Short: "Convert a public trace from its original format to the unified Parquet schema",
-		Long: `Formats:
-  philly   philly.csv of Pollux, as CSV or gzip: timestamp,duration,num_gpus,gpu_time,cluster`,
-		Args: cobra.ExactArgs(1),
+		Long: `Converts a trace, which may be compressed with gzip or lie in a zip or tar
+archive, and prints how many rows were kept and dropped by which rule, and the
+statistics of the result.
+
+Formats:
+` + formatHelp() + `
+Cleaning rules are named options: --rules with "default" for a format's own,
+"none", or names; --list-rules shows them.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if out == "" {
+			format, err := findFormat(name)
+			if err != nil {
+				return usageError("%w", err)
+			}
+			if listRules {
+				fmt.Fprintln(a.out, strings.Join(format.rules(), "\n"))
+				return nil
+			}
+			switch {
+			case len(args) == 0 || len(args) > format.inputs:
+				return usageError("%s takes %s: %d files were given", format.name, format.doc, len(args))
+			case out == "":
 				return usageError("-o OUT.parquet is missing: say where the trace is to be written")
 			}
-			if format != "philly" {
-				return usageError("--format %q is unknown: philly", format)
-			}
-			report, err := philly.Import(args[0], out)
+			report, err := format.run(args, out, f)
 			if err != nil {
 				return usageError("%w", err)
 			}
@@ -41,9 +132,104 @@ func (a *app) datasetImportCommand() *cobra.Command {
 			return a.describe(out)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "the original format")
+	flags := c.Flags()
+	flags.StringVar(&name, "format", "", "the original format")
+	flags.StringVarP(&out, "out", "o", "", "the Parquet file to write")
+	flags.StringVar(&f.trace, "trace", "", "name of the trace in the file written (default the format's)")
+	flags.StringVar(&f.member, "member", "", "which file of an archive")
+	flags.StringSliceVar(&f.rules, "rules", nil, "cleaning rules, by name")
+	flags.BoolVar(&listRules, "list-rules", false, "list the format's cleaning rules")
+	flags.StringArrayVar(&f.fields, "map", nil, "for generic: column=name[:unit], such as duration_s=runtime:ms; may be repeated")
+	flags.StringVar(&f.unit, "unit", "", "for tiresias: unit of the times (s, ms, min)")
+	flags.StringVar(&f.vc, "vc", "", "for gavel: virtual cluster of all jobs")
+	return c
+}
+
+func (a *app) datasetGenerateCommand() *cobra.Command {
+	var like, out string
+	var jobs int
+	var seed uint64
+	c := &cobra.Command{
+		Use:   "generate --like TRACE --jobs N -o OUT.parquet",
+		Short: "Generate a synthetic trace that resembles a public one",
+		Long:  "Generates a synthetic trace, calibrated on published statistics: " + strings.Join(generate.Names(), ", ") + ".",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			l, err := generate.Parse(like)
+			if err != nil {
+				return usageError("--like: %w", err)
+			}
+			if out == "" || jobs < 1 {
+				return usageError("-o OUT.parquet and a positive --jobs are needed")
+			}
+			if err := datasets.WriteFile(out, generate.Rows(l, jobs, seed)); err != nil {
+				return usageError("%w", err)
+			}
+			return a.describe(out)
+		},
+	}
+	c.Flags().StringVar(&like, "like", "", "the trace to resemble")
+	c.Flags().IntVar(&jobs, "jobs", 0, "number of jobs")
+	c.Flags().Uint64Var(&seed, "seed", 1, "seed")
 	c.Flags().StringVarP(&out, "out", "o", "", "the Parquet file to write")
 	return c
+}
+
+func (a *app) datasetSliceCommand() *cobra.Command {
+	var out string
+	var where []string
+	c := &cobra.Command{
+		Use:     "slice TRACE -w CONDITION -o OUT.parquet",
+		Short:   "Write the rows of a trace that meet every condition to a file of their own",
+		Example: `  bench dataset slice jobs.parquet -w trace=philly -w 'gpus=>=2' -o philly-gangs.parquet`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if out == "" {
+				return usageError("-o OUT.parquet is missing: say where the rows are to be written")
+			}
+			filter, err := parseWhere(where)
+			if err != nil {
+				return err
+			}
+			source, err := datasets.Open(args[0])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			defer source.Close()
+			matching := func(yield func(datasets.Row, error) bool) {
+				for row, err := range source.Rows() {
+					if (err != nil || filter.Match(&row)) && !yield(row, err) {
+						return
+					}
+				}
+			}
+			if err := datasets.WriteFile(out, matching); err != nil {
+				return usageError("%w", err)
+			}
+			return a.describe(out)
+		},
+	}
+	c.Flags().StringArrayVarP(&where, "where", "w", nil, "condition column=value, column=>=value and so on; may be repeated")
+	c.Flags().StringVarP(&out, "out", "o", "", "the Parquet file to write")
+	return c
+}
+
+// parseWhere reads conditions such as trace=philly and gpus=>=2.
+func parseWhere(where []string) (datasets.Filter, error) {
+	conditions := map[string]any{}
+	for _, text := range where {
+		column, condition, ok := strings.Cut(text, "=")
+		if !ok {
+			return datasets.Filter{}, usageError("--where %q: write column=value, or column=>=value", text)
+		}
+		list, _ := conditions[column].([]any)
+		conditions[column] = append(list, condition)
+	}
+	filter, err := datasets.ParseFilter(conditions)
+	if err != nil {
+		return filter, usageError("--where: %w", err)
+	}
+	return filter, nil
 }
 
 func (a *app) datasetDescribeCommand() *cobra.Command {

@@ -132,6 +132,6 @@ Without further words, "bench run" runs an embedded suite on an embedded trace.`
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
 	root.AddCommand(a.runCommand(), a.planCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
-		a.simulateCommand(), a.datasetCommand(), a.versionCommand())
+		a.simulateCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand())
 	return root
 }

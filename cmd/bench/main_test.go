@@ -250,7 +250,7 @@ func TestBadInput(t *testing.T) {
 		"damaged trace":       {[]string{"run", suite("instances: [{trace: " + damaged + "}]\nmethods: [fifo]\n")}, "bad.parquet"},
 		"where column":        {[]string{"run", suite("instances: [{where: {gpu: 1}}]\nmethods: [fifo]\n")}, "gpus"},
 		"gang too large":      {[]string{"run", suite("instances: [{slice: {jobs: 1000}, cluster: {servers: 1, gpusPerServer: 1}}]\nmethods: [fifo]\n")}, "GPUs"},
-		"unbuilt model":       {[]string{"run", suite("instances: [{model: elastic}]\nmethods: [fifo]\n")}, "elastic"},
+		"unknown model":       {[]string{"run", suite("instances: [{model: gangs}]\nmethods: [fifo]\n")}, "gangs"},
 		"describe damaged":    {[]string{"dataset", "describe", damaged}, "bad.parquet"},
 		"describe absent":     {[]string{"dataset", "describe", "no.parquet"}, "no.parquet"},
 		"import format":       {[]string{"dataset", "import", "--format", "phily", "x", "-o", "y"}, "phily"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -74,7 +75,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	progress := &bench.Progress{Terminal: isTerminal(os.Stderr)}
+	progress := &bench.Progress{Terminal: isTerminalWriter(a.err)}
 	if !f.quiet {
 		progress.W = a.err
 	}
@@ -180,6 +181,12 @@ func (a *app) planCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// isTerminalWriter is isTerminal for a writer that may be a file.
+func isTerminalWriter(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isTerminal(f)
 }
 
 // isTerminal reports whether f is a character device, for output that is
