@@ -1,10 +1,8 @@
 package datasets
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"yardstick/sched"
 )
@@ -89,29 +87,26 @@ func (w *Window) build(o *Options) (*sched.Instance, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	jobs := w.trace.jobs[w.First : w.First+w.Jobs]
-	epoch, gpus := jobs[0].submit, o.Cluster.GPUs()
-	weights := newRand(w.Seed, streamWeights)
+	weights, err := w.Weigh(o.Weights)
+	if err != nil {
+		return nil, err
+	}
+	jobs := w.List()
+	epoch, gpus := jobs[0].Submit, o.Cluster.GPUs()
 	in := &sched.Instance{Name: o.Name, Model: o.Model, Cluster: o.Cluster, Jobs: make([]sched.Job, len(jobs))}
 	for i := range jobs {
 		j := &jobs[i]
-		if j.gang > gpus {
-			return nil, fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster or drop such jobs", j.id, j.gang, gpus)
+		if j.Gang > gpus {
+			return nil, fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster or drop such jobs", j.ID, j.Gang, gpus)
 		}
-		iters, compute := o.iterations(j.run)
+		iters, compute := o.iterations(j.Run)
 		out := sched.Job{
-			Name: j.id, User: j.user, Group: j.group,
-			Release: roundUp(j.submit-epoch, o.Round), Weight: 1, Iters: iters,
-			Stages: []sched.Stage{{Replicas: j.gang, Compute: compute}},
+			Name: j.ID, User: j.User, Group: j.Group,
+			Release: roundUp(j.Submit-epoch, o.Round), Weight: weights[i], Iters: iters,
+			Stages: []sched.Stage{{Replicas: j.Gang, Compute: compute}},
 		}
-		if j.gang > 1 {
+		if j.Gang > 1 {
 			out.Stages[0].Params = o.Params
-		}
-		switch {
-		case o.Weights == WeightsRandom:
-			out.Weight = float64(1 + weights.IntN(10))
-		case o.Weights == WeightsTrace && j.weight.OK:
-			out.Weight = j.weight.V
 		}
 		in.Jobs[i] = out
 	}
@@ -129,9 +124,6 @@ func (o *Options) complete() error {
 	}
 	if o.Model != sched.ModelGang {
 		return fmt.Errorf("model %q cannot be built from a trace alone: only gang can", o.Model)
-	}
-	if err := o.Weights.validate(); err != nil {
-		return err
 	}
 	if o.Params > 0 && o.Iteration == 0 {
 		o.Iteration = defaultIteration
@@ -168,26 +160,32 @@ func roundUp(t, q sched.Time) sched.Time {
 	return (t + q - 1) / q * q
 }
 
-// history lists the jobs that completed before the window's epoch, oldest
-// completion first. When they did is what the source's cluster made of them:
-// submission + queue (0 if unknown) + duration.
+// history lists jobs that completed before the window's epoch.
 func (w *Window) history(o *Options) []sched.PastJob {
-	if o.History == 0 {
-		return nil
-	}
-	epoch := w.trace.jobs[w.First].submit
-	var past []*job
-	for i := range w.trace.jobs[:w.First] {
-		if j := &w.trace.jobs[i]; j.end <= epoch {
-			past = append(past, j)
-		}
-	}
-	slices.SortStableFunc(past, func(a, b *job) int { return cmp.Compare(a.end, b.end) })
-	past = past[max(0, len(past)-o.History):]
 	var list []sched.PastJob
-	for _, j := range past {
-		iters, _ := o.iterations(j.run)
-		list = append(list, sched.PastJob{User: j.user, Group: j.group, Gang: j.gang, Iters: iters})
+	for _, j := range w.Past(o.History) {
+		iters, _ := o.iterations(j.Run)
+		list = append(list, sched.PastJob{User: j.User, Group: j.Group, Gang: j.Gang, Iters: iters})
 	}
 	return list
+}
+
+// Weigh returns the weights of the window's jobs. Errors: there is no such
+// source of weights.
+func (w *Window) Weigh(from Weights) ([]float64, error) {
+	if err := from.validate(); err != nil {
+		return nil, err
+	}
+	r := newRand(w.Seed, streamWeights)
+	list := make([]float64, w.Jobs)
+	for i := range w.List() {
+		list[i] = 1
+		switch j := &w.List()[i]; {
+		case from == WeightsRandom:
+			list[i] = float64(1 + r.IntN(10))
+		case from == WeightsTrace && j.Weight.OK:
+			list[i] = j.Weight.V
+		}
+	}
+	return list, nil
 }

@@ -22,17 +22,19 @@ type Selection struct {
 // Trace holds the jobs of one trace in order of submission, with what
 // instances need of them.
 type Trace struct {
-	jobs    []job
+	jobs    []Job
 	summary Summary
 }
 
-type job struct {
-	id, user, group string
-	submit          sched.Time     // since the start of the trace
-	end             sched.Time     // completion in the source's cluster
-	run             sched.Duration // how long it ran there
-	gang            int
-	weight          Opt[float64]
+// Job is what instances need of one job of a trace.
+type Job struct {
+	ID                 string
+	User, Group, Model string         // "" where the source does not say
+	Submit             sched.Time     // since the start of the trace
+	End                sched.Time     // completion in the source's cluster
+	Run                sched.Duration // how long it ran there; positive
+	Gang               int            // whole GPUs; at least 1
+	Weight             Opt[float64]
 }
 
 // Summary says how many rows were read, kept and dropped.
@@ -85,7 +87,7 @@ func (s *Summary) drop(reason string) {
 //
 // Errors: those of Rows and NewTrace.
 func (s *Source) Load(sel Selection) (*Trace, error) {
-	columns := append(sel.Where.Columns(), "trace", "job_id", "user", "group", "submit_s", "queue_s", "duration_s", "gpus", "weight")
+	columns := append(sel.Where.Columns(), "trace", "job_id", "user", "group", "model", "submit_s", "queue_s", "duration_s", "gpus", "weight")
 	slices.Sort(columns)
 	return newTrace(s.Name()+": ", s.Rows(slices.Compact(columns)...), sel)
 }
@@ -134,8 +136,8 @@ func newTrace(source string, rows iter.Seq2[Row, error], sel Selection) (*Trace,
 		t.jobs = append(t.jobs, j)
 	}
 	t.summary.Kept = len(t.jobs)
-	slices.SortStableFunc(t.jobs, func(a, b job) int {
-		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.id, b.id))
+	slices.SortStableFunc(t.jobs, func(a, b Job) int {
+		return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 	})
 	return t, nil
 }
@@ -159,21 +161,21 @@ func unusable(r *Row, maxGPUs int) string {
 	return ""
 }
 
-func newJob(r *Row) (job, error) {
+func newJob(r *Row) (Job, error) {
 	if longest := max(r.SubmitS.V, r.QueueS.V, r.DurationS.V); longest > sched.MaxTime.Seconds() {
-		return job{}, fmt.Errorf("job %q: submit_s %v, queue_s %v, duration_s %v: at most %v s is supported",
+		return Job{}, fmt.Errorf("job %q: submit_s %v, queue_s %v, duration_s %v: at most %v s is supported",
 			r.JobID, r.SubmitS.V, r.QueueS.V, r.DurationS.V, sched.MaxTime.Seconds())
 	}
 	if r.GPUs.V > math.MaxInt32 {
-		return job{}, fmt.Errorf("job %q: gpus is %v", r.JobID, r.GPUs.V)
+		return Job{}, fmt.Errorf("job %q: gpus is %v", r.JobID, r.GPUs.V)
 	}
-	return job{
-		id: r.JobID, user: r.User.V, group: r.Group.V,
-		submit: microseconds(r.SubmitS.V),
-		end:    microseconds(r.SubmitS.V) + microseconds(r.QueueS.V) + microseconds(r.DurationS.V),
-		run:    nanoseconds(r.DurationS.V),
-		gang:   int(math.Ceil(r.GPUs.V)),
-		weight: r.Weight,
+	return Job{
+		ID: r.JobID, User: r.User.V, Group: r.Group.V, Model: r.Model.V,
+		Submit: microseconds(r.SubmitS.V),
+		End:    microseconds(r.SubmitS.V) + microseconds(r.QueueS.V) + microseconds(r.DurationS.V),
+		Run:    nanoseconds(r.DurationS.V),
+		Gang:   int(math.Ceil(r.GPUs.V)),
+		Weight: r.Weight,
 	}, nil
 }
 
@@ -183,6 +185,10 @@ func nanoseconds(seconds float64) sched.Duration { return sched.Duration(math.Ro
 
 // Len returns the number of jobs.
 func (t *Trace) Len() int { return len(t.jobs) }
+
+// Jobs returns the jobs in order of submission. The slice is the trace's own
+// and must not be changed.
+func (t *Trace) Jobs() []Job { return t.jobs }
 
 // Summary says what was read and dropped.
 func (t *Trace) Summary() Summary { return t.summary }

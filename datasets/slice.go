@@ -86,6 +86,31 @@ type Window struct {
 	trace *Trace
 }
 
+// Trace returns the trace that the window is of.
+func (w *Window) Trace() *Trace { return w.trace }
+
+// List returns the window's jobs in order of submission. The slice is the
+// trace's own and must not be changed.
+func (w *Window) List() []Job { return w.trace.jobs[w.First : w.First+w.Jobs] }
+
+// Past returns the last n jobs that completed before the window's first
+// submission, oldest completion first. When they completed is what the
+// source's cluster made of them: submission + queue (0 if unknown) + duration.
+func (w *Window) Past(n int) []Job {
+	if n <= 0 {
+		return nil
+	}
+	epoch := w.trace.jobs[w.First].Submit
+	var past []Job
+	for _, j := range w.trace.jobs[:w.First] {
+		if j.End <= epoch {
+			past = append(past, j)
+		}
+	}
+	slices.SortStableFunc(past, func(a, b Job) int { return cmp.Compare(a.End, b.End) })
+	return past[max(0, len(past)-n):]
+}
+
 // Windows returns the windows of a slice, one per repetition. Seeds are
 // Seed(master, instance, k), where instance is the name of the suite's entry.
 //
@@ -158,7 +183,7 @@ func (t *Trace) busiest(jobs, windows int) []int {
 // windows have equal loads.
 func (t *Trace) loads(from, to, jobs int) []float64 {
 	work := func(i int) float64 {
-		return float64(t.jobs[i].gang) * math.Round(float64(t.jobs[i].run)/1e6)
+		return float64(t.jobs[i].Gang) * math.Round(float64(t.jobs[i].Run)/1e6)
 	}
 	loads := make([]float64, to-from-jobs+1)
 	sum := 0.0
@@ -168,7 +193,7 @@ func (t *Trace) loads(from, to, jobs int) []float64 {
 		if first < from {
 			continue
 		}
-		span := max(t.jobs[i].submit-t.jobs[first].submit, sched.Second)
+		span := max(t.jobs[i].Submit-t.jobs[first].Submit, sched.Second)
 		loads[first-from] = sum / (float64(span) / 1e3)
 		sum -= work(first)
 	}

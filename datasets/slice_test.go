@@ -59,7 +59,7 @@ func TestLoadDropsAndCounts(t *testing.T) {
 	}
 	var gangs []int
 	for _, j := range trace.jobs {
-		gangs = append(gangs, j.gang)
+		gangs = append(gangs, j.Gang)
 	}
 	if !slices.Equal(gangs, []int{1, 8, 1}) { // d, i, j
 		t.Errorf("gangs %v", gangs)
@@ -75,7 +75,7 @@ func TestLoadSortsStably(t *testing.T) {
 	}
 	got := ""
 	for _, j := range trace.jobs {
-		got += fmt.Sprintf("%s%d ", j.id, j.gang)
+		got += fmt.Sprintf("%s%d ", j.ID, j.Gang)
 	}
 	if got != "y1 a1 b1 b2 c1 z1 " {
 		t.Errorf("order %s", got)
@@ -174,12 +174,12 @@ func TestConsecutiveWindows(t *testing.T) {
 }
 
 // exactLoad is the definition, in rational arithmetic.
-func exactLoad(jobs []job) *big.Rat {
+func exactLoad(jobs []Job) *big.Rat {
 	work := new(big.Rat)
 	for _, j := range jobs {
-		work.Add(work, new(big.Rat).SetFrac64(int64(j.gang)*int64(j.run), 1e9))
+		work.Add(work, new(big.Rat).SetFrac64(int64(j.Gang)*int64(j.Run), 1e9))
 	}
-	span := max(jobs[len(jobs)-1].submit-jobs[0].submit, sched.Second)
+	span := max(jobs[len(jobs)-1].Submit-jobs[0].Submit, sched.Second)
 	return work.Quo(work, big.NewRat(int64(span), 1e6))
 }
 

@@ -15,6 +15,7 @@ type Job struct {
 	Name    string  `json:"name,omitempty"`
 	User    string  `json:"user,omitempty"`
 	Group   string  `json:"group,omitempty"` // recurrence, for prediction
+	Model   string  `json:"model,omitempty"` // what is trained, and in which configuration; for people only
 	Release Time    `json:"release"`         // r_j
 	Weight  float64 `json:"weight"`          // w_j, finite and positive
 	Iters   int64   `json:"iters"`           // n_j, at least 1

@@ -139,6 +139,7 @@ func TestRowsAreChecked(t *testing.T) {
 		"below 1":   {s, "a", "b", datasets.Some(0.99)},
 		"NaN":       {s, "a", "b", datasets.Some(math.NaN())},
 		"infinite":  {s, "a", "b", datasets.Some(math.Inf(1))},
+		"not UTF-8": {s, "a", "\x82", datasets.Some(1.0)},
 		"no task":   {s, "", "b", datasets.Some(1.0)},
 		"no GPUs":   {Setting{"x", "y", Spread, 0}, "a", "b", datasets.Some(1.0)},
 		"placement": {Setting{"x", "y", "", 1}, "a", "b", datasets.Some(1.0)},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
@@ -45,6 +46,8 @@ func (r *Row) check() error {
 	switch {
 	case r.Source == "" || r.GPUType == "" || r.Task == "" || r.Partner == "":
 		return fmt.Errorf("source %q, gpu_type %q, task %q, partner %q: none may be empty", r.Source, r.GPUType, r.Task, r.Partner)
+	case !utf8.ValidString(r.Source + "\x00" + r.GPUType + "\x00" + r.Task + "\x00" + r.Partner):
+		return fmt.Errorf("source %q, gpu_type %q, task %q, partner %q: all must be UTF-8 text", r.Source, r.GPUType, r.Task, r.Partner)
 	case r.Placement != Consolidated && r.Placement != Spread:
 		return fmt.Errorf("placement is %q: it must be %s or %s", r.Placement, Consolidated, Spread)
 	case r.GPUs < 1:

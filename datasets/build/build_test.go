@@ -1,0 +1,369 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"yardstick/bounds"
+	"yardstick/datasets"
+	"yardstick/datasets/profile"
+	"yardstick/heuristics/listsched"
+	"yardstick/heuristics/sim"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// Instances are the same everywhere: these hashes must hold on every machine.
+// They may change only with a change of the rules, which is then a change of
+// every result.
+func TestHashes(t *testing.T) {
+	want := map[string]string{
+		"gang":       "42d8bd62910c4b2be41663a1fa5efc7f25903d7879ef6299e5ded02915b4341f",
+		"preemptive": "1943dc9912a80bb21cb0e0424e17d316aed47cf1ee88bb42d7262ee74d333af9",
+		"sharing":    "f7d8dea1dbc50cbc0ed2c63edb595b0145ff2a1aa86154bdef2f7930b1452662",
+		"elastic":    "4934c57e7687e1adb2251c86b5cf5839a99038d76b4f3fdda60076566f0ad686",
+		"ring":       "ec56b5c5cb785f4c7268517a747c62ff9f224633aea3dd6ac77202194bd111b7",
+	}
+	for name, in := range all(t, window(t)) {
+		if got := in.Hash(); got != want[name] {
+			t.Errorf("%s: hash %s, want %s", name, got, want[name])
+		}
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	first, second := all(t, window(t)), all(t, window(t))
+	other := windows(t, rows(200), datasets.Slice{Jobs: 100, At: datasets.At{Rule: datasets.AtIndex, Index: 100}}, 2)[0]
+	for name, in := range all(t, &other) {
+		if !reflect.DeepEqual(first[name], second[name]) {
+			t.Errorf("%s: two instances of one window differ", name)
+		}
+		if in.Hash() == first[name].Hash() {
+			t.Errorf("%s: another seed makes the same instance", name)
+		}
+		var text bytes.Buffer
+		if err := in.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		back, err := sched.ReadInstance(&text)
+		if err != nil || back.Hash() != in.Hash() {
+			t.Errorf("%s: read back with another hash (%v)", name, err)
+		}
+	}
+}
+
+// The options are read, not changed.
+func TestOptionsStay(t *testing.T) {
+	w := window(t)
+	g, p, s := gangOptions(), preemptiveOptions(), sharingOptions()
+	must(t)(Gang(w, g))
+	must(t)(Preemptive(w, p))
+	must(t)(Sharing(w, s))
+	if !reflect.DeepEqual(g, gangOptions()) || !reflect.DeepEqual(p, preemptiveOptions()) || !reflect.DeepEqual(s, sharingOptions()) {
+		t.Error("building changed the options")
+	}
+}
+
+// A job that two windows of one seed share is the same job in both, but for its
+// release.
+func TestWindowsAgree(t *testing.T) {
+	early := window(t)
+	late := windows(t, rows(200), datasets.Slice{Jobs: 60, At: datasets.At{Rule: datasets.AtIndex, Index: 140}}, 1)[0]
+	a, b := all(t, early), all(t, &late)
+	for name := range a {
+		shift := a[name].Jobs[40].Release
+		for i := range b[name].Jobs {
+			x, y := a[name].Jobs[40+i], b[name].Jobs[i]
+			x.Release, y.Release = 0, 0
+			if !reflect.DeepEqual(x, y) {
+				t.Fatalf("%s: job %q is %+v in one window and %+v in the other", name, x.Name, x, y)
+			}
+			if got := a[name].Jobs[40+i].Release - b[name].Jobs[i].Release; got != shift && a[name].Slot == 0 {
+				t.Errorf("%s: job %q is released %v apart, want %v", name, x.Name, got, shift)
+			}
+		}
+	}
+}
+
+func TestCommon(t *testing.T) {
+	w := window(t)
+	for name, in := range all(t, w) {
+		for i, j := range w.List() {
+			got := &in.Jobs[i]
+			want := j.Submit - w.List()[0].Submit
+			if in.Slot > 0 {
+				want = (want + in.Slot - 1) / in.Slot * in.Slot
+			}
+			if got.Name != j.ID || got.User != j.User || got.Group != j.Group || got.Release != want {
+				t.Errorf("%s: job %q of %q in %q at %v is %q of %q in %q at %v", name, j.ID, j.User, j.Group, want, got.Name, got.User, got.Group, got.Release)
+			}
+			if j.Weight.OK && got.Weight != j.Weight.V {
+				t.Errorf("%s: job %q weighs %v, the trace says %v", name, j.ID, got.Weight, j.Weight.V)
+			}
+		}
+	}
+	o := gangOptions()
+	o.Round, o.Slotted, o.Deadline, o.Weights = 60*sched.Second, true, 5*sched.Second, datasets.WeightsUnit
+	in := must(t)(Gang(w, o))
+	if in.Slot != o.Round || in.Deadline != o.Deadline {
+		t.Errorf("slot %v, deadline %v", in.Slot, in.Deadline)
+	}
+	for i, j := range w.List() {
+		exact := j.Submit - w.List()[0].Submit
+		if r := in.Jobs[i].Release; r%o.Round != 0 || r < exact || r >= exact+o.Round || in.Jobs[i].Weight != 1 {
+			t.Errorf("job %d: released at %v for %v, weight %v", i, r, exact, in.Jobs[i].Weight)
+		}
+	}
+}
+
+// Every rigid instance runs under the list schedules, the verifier accepts the
+// result, and no bound is above its cost.
+func TestInstancesRun(t *testing.T) {
+	w := window(t)
+	for name, in := range all(t, w) {
+		if in.Model == sched.ModelElastic {
+			continue
+		}
+		for _, p := range []*listsched.Policy{listsched.FIFO(listsched.Options{}), listsched.SJF(listsched.Options{Blocking: listsched.Skip, Placement: sim.BestFit})} {
+			r, err := sim.Run(context.Background(), in, p, sim.Options{})
+			if err != nil {
+				t.Fatalf("%s under %s: %v", name, p.Name(), err)
+			}
+			v := schedtest.Verify(t, in, r.Schedule)
+			if in.Model == sched.ModelSharing {
+				continue // the bounds are of exclusive classes
+			}
+			for _, obj := range []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.Makespan} {
+				b, err := bounds.Best(in, obj)
+				if err != nil {
+					t.Fatalf("%s, %v: %v", name, obj, err)
+				}
+				if b.Value.Sign() <= 0 || b.Value.Cmp(v.Cost(obj)) > 0 {
+					t.Errorf("%s under %s: %v costs %v, below the bound %v (%s)", name, p.Name(), obj, v.Cost(obj), b.Value, b.Name)
+				}
+			}
+		}
+	}
+}
+
+// On tiny windows: bound ≤ optimum by brute force ≤ schedule.
+func TestBruteForce(t *testing.T) {
+	o := gangOptions()
+	o.Cluster = sched.Uniform(2, 2, 1_250_000_000, 300_000_000_000)
+	for _, w := range windows(t, rows(60), datasets.Slice{Jobs: 3, Repeat: 10}, 3) {
+		in := must(t)(Gang(&w, o))
+		schedule, optimum := schedtest.BruteForce(in, sched.TotalCompletion)
+		schedtest.Verify(t, in, schedule)
+		b, err := bounds.Best(in, sched.TotalCompletion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := sim.Run(context.Background(), in, listsched.SJF(listsched.Options{}), sim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := schedtest.Verify(t, in, r.Schedule).Cost(sched.TotalCompletion)
+		if b.Value.Cmp(optimum) > 0 || optimum.Cmp(cost) > 0 {
+			t.Errorf("window %d: bound %v, optimum %v, SJF %v", w.Repetition, b.Value, optimum, cost)
+		}
+	}
+}
+
+func TestPresets(t *testing.T) {
+	source, err := datasets.Open("builtin:philly-like")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	trace, err := source.Load(datasets.Selection{MaxGPUs: 14})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testbed, slice, err := ASRPTTestbed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := trace.Windows(slice, 1, "fig5")
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d windows (%v)", len(list), err)
+	}
+	for _, w := range list {
+		in := must(t)(Gang(&w, testbed))
+		if in.Cluster.GPUs() != 14 || len(in.Jobs) != 75 {
+			t.Errorf("%d jobs on %d GPUs", len(in.Jobs), in.Cluster.GPUs())
+		}
+		if _, err := sim.Run(context.Background(), in, listsched.SJF(listsched.Options{}), sim.Options{}); err != nil {
+			t.Error(err)
+		}
+	}
+	simulation, err := ASRPT("v100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := must(t)(Gang(&list[0], simulation))
+	if in.Cluster.GPUs() != 2000 {
+		t.Errorf("%d GPUs", in.Cluster.GPUs())
+	}
+	if _, err := ASRPT("v1000"); err == nil || !strings.Contains(err.Error(), "v100") {
+		t.Errorf("no such GPU: %v", err)
+	}
+	in = must(t)(Preemptive(&list[0], Lazer()))
+	models := map[string]bool{}
+	for _, j := range in.Jobs {
+		models[j.Model] = true
+	}
+	if len(models) != 7 {
+		t.Errorf("75 jobs have %d of the seven models", len(models))
+	}
+	shared, slice := SJFBSBF()
+	list, err = trace.Windows(slice, 1, "sharing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = must(t)(Sharing(&list[0], shared))
+	if len(in.Jobs) != 240 || len(in.Interference) != 6 || in.Cluster.GPUs() != 64 {
+		t.Errorf("%d jobs, %d tasks, %d GPUs", len(in.Jobs), len(in.Interference), in.Cluster.GPUs())
+	}
+	in = must(t)(Elastic(&list[0], PrimalDual()))
+	if len(in.Cluster.Servers) != 150 || len(in.Elastic.Workers) != 8 || len(in.Elastic.Servers) != 10 || in.Slot != 3600*sched.Second {
+		t.Errorf("%d servers, %d and %d types, slot %v", len(in.Cluster.Servers), len(in.Elastic.Workers), len(in.Elastic.Servers), in.Slot)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	w := window(t)
+	change := func(f func(*GangOptions)) error {
+		o := gangOptions()
+		f(&o)
+		_, err := Gang(w, o)
+		return err
+	}
+	preempt := func(f func(*PreemptiveOptions)) error {
+		o := preemptiveOptions()
+		f(&o)
+		_, err := Preemptive(w, o)
+		return err
+	}
+	share := func(f func(*SharingOptions)) error {
+		o := sharingOptions()
+		f(&o)
+		_, err := Sharing(w, o)
+		return err
+	}
+	stretch := func(f func(*ElasticOptions)) error {
+		o := elasticOptions()
+		f(&o)
+		_, err := Elastic(w, o)
+		return err
+	}
+	small := sched.Uniform(1, 1, 1e9, 1e9)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{change(func(o *GangOptions) { o.Configs = nil }), "none of the 0 given"},
+		{change(func(o *GangOptions) { o.Configs = o.Configs[:2] }), "needs a distributed configuration"},
+		{change(func(o *GangOptions) { o.Configs = o.Configs[2:] }), "needs a single-GPU configuration"},
+		{change(func(o *GangOptions) { o.Configs[0].GPUs = 2 }), "the two must agree"},
+		{change(func(o *GangOptions) { o.Configs[0].Stages[0].Compute = 0 }), "compute 0s"},
+		{change(func(o *GangOptions) { o.Cluster = small }), "needs a distributed configuration"},
+		{change(func(o *GangOptions) { o.Cluster = sched.Cluster{} }), "none of the 6 given"},
+		{change(func(o *GangOptions) { o.Shrink = -1 }), "shrink is -1"},
+		{change(func(o *GangOptions) { o.SingleShare = datasets.Some(1.5) }), "between 0 and 1"},
+		{change(func(o *GangOptions) { o.Round = -1 }), "round is"},
+		{change(func(o *GangOptions) { o.Slotted = true }), "set round"},
+		{change(func(o *GangOptions) { o.History = -1 }), "history is -1"},
+		{change(func(o *GangOptions) { o.Weights = "heavy" }), `weights "heavy"`},
+		{preempt(func(o *PreemptiveOptions) { o.Cluster = small }), "GPUs at once, the cluster has 1"},
+		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{} }), "no models"},
+		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{{"huge", 1e18}} }), `model "huge"`},
+		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{{"odd", -1}} }), `model "odd"`},
+		{preempt(func(o *PreemptiveOptions) { o.Storage = -1 }), "storage -1B/s"},
+		{preempt(func(o *PreemptiveOptions) { o.Round, o.Iteration = 1_000_000, 300_000_000 }), "no multiple"},
+		{share(func(o *SharingOptions) { o.GPUMemory = 0 }), "server 0 has GPUs of 0B"},
+		{share(func(o *SharingOptions) { o.GPUMemory = 2_000_000_000 }), "for a single sample"},
+		{share(func(o *SharingOptions) { o.Tasks = o.Tasks[:2] }), "3 rows for 2 tasks"},
+		{share(func(o *SharingOptions) { o.Interference = nil }), `task "a"`},
+		{share(func(o *SharingOptions) { o.Interference[1][1] = 0.5 }), "at least 1"},
+		{share(func(o *SharingOptions) { o.Tasks[0].Overlap = 0.5 }), "overlap is 0.5"},
+		{share(func(o *SharingOptions) { o.Tasks[0].Batch = 0 }), "mini-batch of 0"},
+		{share(func(o *SharingOptions) { o.Tasks = []Task{} }), "no tasks"},
+		{share(func(o *SharingOptions) { o.Tasks[0].Local.Each = -1 }), "synchronising takes"},
+		{share(func(o *SharingOptions) { o.Tasks[0].Fixed = -1 }), "computing takes"},
+		{share(func(o *SharingOptions) { o.Tasks[0].Sample = 1e12 + 1 }), "between 0B and 1TB"},
+		{share(func(o *SharingOptions) { o.Tasks[0].Batch, o.Tasks[0].PerSample = 1<<24, 1e11 }), "too much"},
+		{share(func(o *SharingOptions) {
+			o.Cluster.Inter, o.Cluster.Intra = 1, 1
+			for i := range o.Tasks {
+				o.Tasks[i].Gradients = 1e12
+			}
+		}), "too slow a network"},
+		{stretch(func(o *ElasticOptions) { o.History = 1 }), "no gang"},
+		{stretch(func(o *ElasticOptions) { o.Fraction = -1 }), "fraction is -1"},
+		{stretch(func(o *ElasticOptions) { o.Servers = -1 }), "-1 servers"},
+		{stretch(func(o *ElasticOptions) { o.Fraction = 1000 }), "GPUs"},
+		{stretch(func(o *ElasticOptions) { o.Cluster = small }), "no job can run"},
+	} {
+		switch {
+		case c.err == nil:
+			t.Errorf("no error about %q", c.want)
+		case !strings.Contains(c.err.Error(), c.want) || strings.Contains(c.err.Error(), "\n") || !strings.HasPrefix(c.err.Error(), `build: instance "test": `):
+			t.Errorf("error %q, want one line about %q", c.err, c.want)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	var got strings.Builder
+	built := all(t, window(t))
+	for _, name := range []string{"gang", "preemptive", "sharing", "elastic", "ring"} {
+		text, err := Describe(built[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.WriteString(text + "\n")
+	}
+	file := filepath.Join("testdata", "describe.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got.String() != string(want) {
+		t.Errorf("describes\n%s\nwant\n%s(%v)", got.String(), want, err)
+	}
+	in := built["gang"]
+	in.Jobs[0].Iters = 1 << 62
+	if _, err := Describe(in); err == nil {
+		t.Error("a job of 2^62 iterations has a description")
+	}
+}
+
+// The configurations that profile makes are ones that Gang takes.
+func TestProfiles(t *testing.T) {
+	w := window(t)
+	for _, gpu := range profile.GPUs() {
+		o, err := ASRPT(gpu.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := must(t)(Gang(w, o))
+		for i := range in.Jobs {
+			if in.Jobs[i].Iters < 1 || in.Jobs[i].Model == "" {
+				t.Errorf("%s: job %d: %+v", gpu.Name, i, in.Jobs[i])
+			}
+		}
+	}
+}
+
+func rat(num, den int64) *big.Rat { return big.NewRat(num, den) }

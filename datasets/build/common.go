@@ -1,0 +1,127 @@
+package build
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+// Common are the options that all models share.
+type Common struct {
+	Name    string // of the instance
+	Cluster sched.Cluster
+
+	// Weights are those of weighted objectives; "" takes the trace's.
+	Weights datasets.Weights
+
+	// Round rounds releases up to multiples of it; 0 keeps them. Each model says
+	// which other times it rounds.
+	Round sched.Time
+	// Slotted makes Round the slot length of the instance. The elastic model is
+	// always slotted.
+	Slotted bool
+
+	// Deadline is that of the objective scheduled-weight; 0 is none.
+	Deadline sched.Time
+
+	// History is how many jobs that completed before the window's first
+	// submission Instance.History lists, the last ones; 0 is none. They are
+	// treated as the window's jobs are.
+	History int
+}
+
+func (c *Common) validate() error {
+	switch {
+	case c.Round < 0 || c.Round > sched.MaxTime:
+		return fmt.Errorf("round is %v: it must be between 0s and %v", c.Round, sched.MaxTime)
+	case c.Slotted && c.Round == 0:
+		return fmt.Errorf("a slotted instance needs the length of its slots: set round")
+	case c.History < 0:
+		return fmt.Errorf("history is %d: it must be at least 0", c.History)
+	}
+	return nil
+}
+
+// start makes the instance with what every model takes from the trace: names,
+// weights, and releases since the first, divided by shrink.
+func (c *Common) start(w *datasets.Window, m sched.Model, shrink int64) (*sched.Instance, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	weights, err := w.Weigh(c.Weights)
+	if err != nil {
+		return nil, err
+	}
+	in := &sched.Instance{Name: c.Name, Model: m, Cluster: c.Cluster, Deadline: c.Deadline}
+	if c.Slotted {
+		in.Slot = c.Round
+	}
+	jobs := w.List()
+	for i := range jobs {
+		j := &jobs[i]
+		in.Jobs = append(in.Jobs, sched.Job{
+			Name: j.ID, User: j.User, Group: j.Group, Weight: weights[i],
+			Release: roundUp((j.Submit-jobs[0].Submit)/sched.Time(shrink), c.Round),
+		})
+	}
+	return in, nil
+}
+
+// finish checks the instance and names it in the error.
+func (c *Common) finish(in *sched.Instance, err error) (*sched.Instance, error) {
+	if err == nil {
+		err = in.Validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("build: instance %q: %w", c.Name, err)
+	}
+	return in, nil
+}
+
+// fits refuses a gang that the cluster cannot hold.
+func (c *Common) fits(j *datasets.Job) error {
+	if gpus := c.Cluster.GPUs(); j.Gang > gpus {
+		return fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster or drop such jobs", j.ID, j.Gang, gpus)
+	}
+	return nil
+}
+
+// roundUp returns the least multiple of q that is at least t, or t if q is 0.
+func roundUp(t, q sched.Time) sched.Time {
+	if q == 0 {
+		return t
+	}
+	return (t + q - 1) / q * q
+}
+
+// draw returns the random numbers of one decision about one thing, such as the
+// model of a group: a generator seeded by a hash of both.
+func draw(seed uint64, decision, about string) *rand.Rand {
+	b := []byte("yardstick build 1\x00")
+	b = binary.BigEndian.AppendUint64(b, seed)
+	b = append(b, decision...)
+	b = append(b, 0)
+	b = append(b, about...)
+	sum := sha256.Sum256(b)
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
+}
+
+// between draws a whole number from [low, high].
+func between(r *rand.Rand, low, high int64) int64 { return low + r.Int64N(high-low+1) }
+
+// kin names what is one program: the job's group or, without one, the job.
+func kin(j *datasets.Job) string {
+	if j.Group == "" {
+		return "job " + j.ID
+	}
+	return "group " + j.Group
+}
+
+// steps returns run/step to the nearest whole number, half up, at least 1.
+func steps(run, step sched.Duration) int64 {
+	return max(1, int64(run/step)+int64((run%step*2)/step))
+}

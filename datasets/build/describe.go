@@ -1,0 +1,249 @@
+package build
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"yardstick/heuristics/heavyedge"
+	"yardstick/sched"
+)
+
+// Describe says in some lines of text what an instance is made of. The instance
+// must be valid. Its last line ends with a newline.
+//
+// Durations are running times on the fewest servers of the empty cluster; the
+// offered load is Σ gang·duration over the time from the first release to the
+// last, and at least a second: how many GPUs the jobs ask for on average.
+//
+// Errors: a running time beyond sched.MaxTime.
+func Describe(in *sched.Instance) (string, error) {
+	d := description{in: in}
+	d.line("instance", "%q, %s model, %s", in.Name, in.Model, in.Hash()[:12])
+	d.cluster()
+	d.population()
+	var err error
+	if in.Model == sched.ModelElastic {
+		d.elastic()
+	} else {
+		err = d.rigid()
+	}
+	if err != nil {
+		return "", fmt.Errorf("build: instance %q: %w", in.Name, err)
+	}
+	return d.text.String(), nil
+}
+
+type description struct {
+	in   *sched.Instance
+	text strings.Builder
+}
+
+// line writes a label and what it is.
+func (d *description) line(label, format string, args ...any) {
+	fmt.Fprintf(&d.text, "%-16s %s\n", label, fmt.Sprintf(format, args...))
+}
+
+func (d *description) cluster() {
+	c := &d.in.Cluster
+	sizes := map[string]int{}
+	for _, s := range c.Servers {
+		size := fmt.Sprintf("of %d GPUs", s.GPUs)
+		if s.GPUMemory > 0 {
+			size += fmt.Sprintf(" with %v each", s.GPUMemory)
+		}
+		if len(s.Capacity) > 0 {
+			size = fmt.Sprintf("of %v", s.Capacity)
+		}
+		sizes[size]++
+	}
+	d.line("cluster", "%d servers, %d GPUs; %v between and %v within servers", len(c.Servers), c.GPUs(), c.Inter, c.Intra)
+	d.line("  servers", "%s", counts(sizes))
+	if d.in.Slot > 0 {
+		d.line("slot", "%v", d.in.Slot)
+	}
+	if d.in.Deadline > 0 {
+		d.line("deadline", "%v", d.in.Deadline)
+	}
+}
+
+func (d *description) population() {
+	jobs := d.in.Jobs
+	users, groups, models := map[string]bool{}, map[string]bool{}, map[string]int{}
+	var releases []sched.Time
+	var weights []float64
+	for i := range jobs {
+		j := &jobs[i]
+		releases, weights = append(releases, j.Release), append(weights, j.Weight)
+		if j.User != "" {
+			users[j.User] = true
+		}
+		if j.Group != "" {
+			groups[j.Group] = true
+		}
+		if j.Model != "" {
+			models[j.Model]++
+		}
+	}
+	d.line("jobs", "%d of %d users in %d groups; %d past jobs", len(jobs), len(users), len(groups), len(d.in.History))
+	d.line("releases", "%v to %v", slices.Min(releases), slices.Max(releases))
+	d.line("weights", "%s", quantiles(weights))
+	if len(models) > 0 {
+		d.line("models", "%s", counts(models))
+	}
+}
+
+// rigid describes the jobs of the models with gangs.
+func (d *description) rigid() error {
+	in := d.in
+	gangs := map[int]int{}
+	var runs, loads, pauses []sched.Time
+	var iters []int64
+	var alphas []sched.Duration
+	work := new(big.Int)
+	for i := range in.Jobs {
+		j, id := &in.Jobs[i], sched.JobID(i)
+		place, err := heavyedge.Place(j, heavyedge.Consolidated(&in.Cluster, j.Gang()), heavyedge.Ring)
+		if err != nil {
+			return err
+		}
+		run, err := in.RunTime(id, &place)
+		if err != nil {
+			return err
+		}
+		alpha, err := in.IterTime(id, &place)
+		if err != nil {
+			return err
+		}
+		gangs[j.Gang()]++
+		runs, iters = append(runs, run), append(iters, j.Iters)
+		alphas = append(alphas, nanoseconds(alpha))
+		loads, pauses = append(loads, j.Load), append(pauses, j.Pause)
+		gpuTime := big.NewInt(int64(j.Gang()))
+		work.Add(work, gpuTime.Mul(gpuTime, big.NewInt(int64(run))))
+	}
+	var sizes []string
+	for _, g := range slices.Sorted(maps.Keys(gangs)) {
+		sizes = append(sizes, fmt.Sprintf("%d×%d", gangs[g], g))
+	}
+	d.line("gangs", "%s (jobs×GPUs); %.1f %% of one GPU", strings.Join(sizes, " "), 100*float64(gangs[1])/float64(len(in.Jobs)))
+	d.line("durations", "%s", quantiles(runs))
+	d.line("iterations", "%s", quantiles(iters))
+	label := "iteration time"
+	if in.Model == sched.ModelGang {
+		label = "alpha-tilde"
+	}
+	d.line(label, "%s", quantiles(alphas))
+	load, _ := new(big.Rat).SetFrac(work, big.NewInt(int64(d.span()))).Float64()
+	d.line("offered load", "%.2f GPUs, %.1f %% of the cluster", load, 100*load/float64(in.Cluster.GPUs()))
+	switch in.Model {
+	case sched.ModelPreemptive:
+		d.line("load", "%s", quantiles(loads))
+		d.line("pause and save", "%s", quantiles(pauses))
+	case sched.ModelSharing:
+		d.sharing()
+	}
+	return nil
+}
+
+// span returns the time from the first release to the last, at least a second.
+func (d *description) span() sched.Time {
+	first, last := d.in.Jobs[0].Release, d.in.Jobs[0].Release
+	for i := range d.in.Jobs {
+		first, last = min(first, d.in.Jobs[i].Release), max(last, d.in.Jobs[i].Release)
+	}
+	return max(last-first, sched.Second)
+}
+
+func (d *description) sharing() {
+	var xi []float64
+	for _, row := range d.in.Interference {
+		xi = append(xi, row...)
+	}
+	var options []int
+	var most, least []sched.Bytes
+	for i := range d.in.Jobs {
+		list := d.in.Jobs[i].Sharing.Accumulation
+		options = append(options, len(list))
+		most, least = append(most, list[0].Memory), append(least, list[len(list)-1].Memory)
+	}
+	d.line("interference", "%d tasks, xi %s", len(d.in.Interference), quantiles(xi))
+	d.line("accumulation", "options per job %s", quantiles(options))
+	d.line("  memory", "with the fewest steps %s", quantiles(most))
+	d.line("", "with the most %s", quantiles(least))
+}
+
+// elastic describes the jobs and containers of the elastic model.
+func (d *description) elastic() {
+	e := d.in.Elastic
+	total := make([]int64, len(e.Resources))
+	for _, s := range d.in.Cluster.Servers {
+		for k, v := range s.Capacity {
+			total[k] += v
+		}
+	}
+	var amounts []string
+	for k, name := range e.Resources {
+		amounts = append(amounts, fmt.Sprintf("%d %s", total[k], name))
+	}
+	d.line("resources", "%s", strings.Join(amounts, ", "))
+	d.line("containers", "%d worker types, %d parameter-server types", len(e.Workers), len(e.Servers))
+	var workers []int
+	var batches []int64
+	var train, update []sched.Duration
+	var gradients []sched.Bytes
+	ring := 0
+	for i := range d.in.Jobs {
+		j := d.in.Jobs[i].Elastic
+		workers, batches, gradients = append(workers, j.MaxWorkers), append(batches, j.Batches), append(gradients, j.Gradients)
+		train, update = append(train, j.Train...), append(update, j.Update...)
+		if j.Ring {
+			ring++
+		}
+	}
+	d.line("synchronisation", "%d by ring, %d by parameter servers", ring, len(d.in.Jobs)-ring)
+	d.line("workers at most", "%s", quantiles(workers))
+	d.line("mini-batches", "%s", quantiles(batches))
+	d.line("train", "%s", quantiles(train))
+	d.line("update", "%s", quantiles(update))
+	d.line("gradients", "%s", quantiles(gradients))
+}
+
+// quantiles writes the least, the lower median and the largest value, or one
+// value if all are equal.
+func quantiles[T cmp.Ordered](values []T) string {
+	slices.Sort(values)
+	n := len(values)
+	switch {
+	case n == 0:
+		return "none"
+	case values[0] == values[n-1]:
+		return fmt.Sprint(values[0])
+	}
+	return fmt.Sprintf("%v to %v, median %v", values[0], values[n-1], values[(n-1)/2])
+}
+
+// counts writes how many there are of each, the most frequent first, ten at
+// most.
+func counts(of map[string]int) string {
+	names := slices.Sorted(maps.Keys(of))
+	slices.SortStableFunc(names, func(a, b string) int { return of[b] - of[a] })
+	var parts []string
+	for i, name := range names {
+		if i == 10 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(names)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", of[name], name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nanoseconds returns a time in seconds, rounded down, for display.
+func nanoseconds(seconds *big.Rat) sched.Duration {
+	n := new(big.Int).Mul(seconds.Num(), big.NewInt(1e9))
+	return sched.Duration(n.Quo(n, seconds.Denom()).Int64())
+}

@@ -1,0 +1,313 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+// ElasticOptions say how a window becomes an instance of the elastic model.
+// Round is the length of the slots; 0 stands for an hour. History is not
+// possible, because jobs of this model have no gang.
+type ElasticOptions struct {
+	Common // without servers in Cluster, they are drawn
+
+	// Ring makes jobs synchronise in a ring instead of by parameter servers.
+	Ring bool
+
+	// Servers is how many are drawn. 0 draws until each resource reaches
+	// Fraction of what the jobs ask for.
+	Servers int
+	// Fraction is that share; 0 stands for 0.35, the middle of the paper's range
+	// [0.2, 0.5].
+	Fraction float64
+
+	WorkerTypes, ServerTypes int // 0 stands for 8 and 10
+}
+
+// The elastic model's resources, in the order of every vector. Bandwidths are
+// in Mbit/s.
+const (
+	resourceGPU = iota
+	resourceCPU
+	resourceBandwidth
+	resources
+)
+
+// span is a range of whole numbers, both ends included.
+type span struct{ low, high int64 }
+
+func (b span) draw(r *rand.Rand) int64 { return between(r, b.low, b.high) }
+
+// settings are the ranges of the primal-dual paper's section 7.
+type settings struct {
+	workerGPUs, workerCPUs, workerBandwidth span // Mbit/s
+	serverCPUs, serverBandwidth             span
+	weight                                  span
+	epochs, chunks, batches                 span // E_j, D_j, K_j
+	update                                  span // U_jp, ms
+	train                                   span // v_jm, ms: 0.001 to 0.05 slots of one hour
+	gradients                               span // pi_j, MB
+}
+
+func paperSettings() settings {
+	return settings{
+		workerGPUs: span{1, 4}, workerCPUs: span{1, 16}, workerBandwidth: span{100, 5_000},
+		serverCPUs: span{1, 16}, serverBandwidth: span{5_000, 20_000},
+		weight: span{200, 5_000},
+		epochs: span{50, 100}, chunks: span{5, 50}, batches: span{10, 50},
+		update: span{10, 100}, train: span{3_600, 180_000}, gradients: span{30, 575},
+	}
+}
+
+// Elastic makes an instance of the elastic model by the settings of the
+// primal-dual paper's section 7: worker and parameter-server types, and all
+// that makes up a job, are drawn uniformly from its ranges; servers are GPU
+// instances of Amazon EC2 of the families P3, P2 and G3. The trace gives
+// releases and, where it has them, weights; its GPUs and durations are not
+// used.
+//
+// Units: slots of the paper are hours, so that v_jm is from 3.6 s to 180 s
+// whatever the slot length is; times are drawn in whole milliseconds, pi_j in
+// MB of 10^6 bytes, bandwidths in whole Mbit/s. W_j = E_j·D_j·K_j.
+//
+// Not in the source: the kinds of servers are drawn uniformly from the families'
+// ten sizes; the first server is always a p3.16xlarge, which can hold one worker
+// and one parameter server of any type, so that every job can run; the paper
+// fixes the number of servers and tunes their capacities, here the capacities
+// are EC2's and the number is tuned. What a job asks for is D_j workers of its
+// fastest type and, if not Ring, as many parameter servers of its fastest type
+// as take all workers' gradients at once. A weight is drawn only if the trace
+// has none.
+//
+// Errors: a given cluster that no worker fits; options out of range; whatever
+// sched.Instance.Validate refuses.
+func Elastic(w *datasets.Window, o ElasticOptions) (*sched.Instance, error) {
+	return o.finish(elastic(w, &o))
+}
+
+func elastic(w *datasets.Window, o *ElasticOptions) (*sched.Instance, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	in, err := o.start(w, sched.ModelElastic, 1)
+	if err != nil {
+		return nil, err
+	}
+	p := paperSettings()
+	in.Elastic = p.types(w.Seed, o)
+	jobs := w.List()
+	for i := range jobs {
+		r := draw(w.Seed, "elastic job", jobs[i].ID)
+		weight := p.weight.draw(r)
+		if o.Weights == datasets.WeightsTrace && !jobs[i].Weight.OK {
+			in.Jobs[i].Weight = float64(weight)
+		}
+		in.Jobs[i].Elastic = p.job(r, o)
+	}
+	if len(o.Cluster.Servers) == 0 {
+		in.Cluster.Servers = o.servers(w.Seed, in)
+		in.Cluster.Inter, in.Cluster.Intra = 3_125_000_000, 300_000_000_000
+	}
+	if !canStart(in) {
+		return nil, errors.New("no job can run: the given servers hold no worker of any type, or none together with a parameter server; use larger ones")
+	}
+	return in, nil
+}
+
+func (o *ElasticOptions) complete() error {
+	if o.Round == 0 {
+		o.Round = 3600 * sched.Second
+	}
+	o.Slotted = true
+	if o.Fraction == 0 {
+		o.Fraction = 0.35
+	}
+	if o.WorkerTypes == 0 {
+		o.WorkerTypes = 8
+	}
+	if o.ServerTypes == 0 {
+		o.ServerTypes = 10
+	}
+	switch {
+	case o.History != 0:
+		return fmt.Errorf("history is %d: jobs of the elastic model have no gang to remember, so it must be 0", o.History)
+	case o.Servers < 0 || o.WorkerTypes < 0 || o.ServerTypes < 0:
+		return fmt.Errorf("%d servers, %d worker types, %d parameter-server types: none of these may be negative", o.Servers, o.WorkerTypes, o.ServerTypes)
+	case !(o.Fraction > 0 && o.Fraction <= 1000):
+		return fmt.Errorf("fraction is %v: it must be positive and at most 1000", o.Fraction)
+	}
+	return nil
+}
+
+// types draws the container types.
+func (p *settings) types(seed uint64, o *ElasticOptions) *sched.ElasticTypes {
+	e := &sched.ElasticTypes{Resources: []string{"gpu", "cpu", "bandwidth"}, Bandwidth: resourceBandwidth}
+	for m := range o.WorkerTypes {
+		r := draw(seed, "worker type", strconv.Itoa(m))
+		e.Workers = append(e.Workers, sched.Container{Demand: []int64{p.workerGPUs.draw(r), p.workerCPUs.draw(r), p.workerBandwidth.draw(r)}})
+	}
+	if o.Ring {
+		return e
+	}
+	for k := range o.ServerTypes {
+		r := draw(seed, "parameter-server type", strconv.Itoa(k))
+		e.Servers = append(e.Servers, sched.Container{Demand: []int64{0, p.serverCPUs.draw(r), p.serverBandwidth.draw(r)}})
+	}
+	return e
+}
+
+// job draws one job.
+func (p *settings) job(r *rand.Rand, o *ElasticOptions) *sched.Elastic {
+	const ms = sched.Duration(1_000_000)
+	chunks := p.chunks.draw(r)
+	j := &sched.Elastic{
+		Ring:       o.Ring,
+		MaxWorkers: int(chunks),
+		Batches:    p.epochs.draw(r) * chunks * p.batches.draw(r),
+		Gradients:  sched.Bytes(p.gradients.draw(r) * 1e6),
+	}
+	for range o.WorkerTypes {
+		j.Train = append(j.Train, sched.Duration(p.train.draw(r))*ms)
+	}
+	updates := o.ServerTypes
+	if o.Ring {
+		updates = 1
+	}
+	for range updates {
+		j.Update = append(j.Update, sched.Duration(p.update.draw(r))*ms)
+	}
+	return j
+}
+
+// ec2 lists the GPU instances of the families P3, P2 and G3 of Amazon EC2:
+// GPUs, virtual CPUs and Mbit/s. "Up to 10 Gigabit" is taken as 10 Gbit/s and
+// the network performance "High" of p2.xlarge as 1 Gbit/s.
+func ec2() [][resources]int64 {
+	return [][resources]int64{
+		{8, 64, 25_000},  // p3.16xlarge
+		{4, 32, 10_000},  // p3.8xlarge
+		{1, 8, 10_000},   // p3.2xlarge
+		{16, 64, 25_000}, // p2.16xlarge
+		{8, 32, 10_000},  // p2.8xlarge
+		{1, 4, 1_000},    // p2.xlarge
+		{4, 64, 25_000},  // g3.16xlarge
+		{2, 32, 10_000},  // g3.8xlarge
+		{1, 16, 10_000},  // g3.4xlarge
+		{1, 4, 10_000},   // g3s.xlarge
+	}
+}
+
+// maxGPUs is where drawing servers ends: Validate refuses larger clusters.
+const maxGPUs = 10_000
+
+// servers draws the cluster.
+func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) []sched.Server {
+	ideal := idealDemand(in)
+	kinds := ec2()
+	r := draw(seed, "servers", "")
+	var list []sched.Server
+	var total [resources]int64
+	enough := func() bool {
+		if o.Servers > 0 {
+			return len(list) == o.Servers
+		}
+		for i := range total {
+			if float64(total[i]) < o.Fraction*float64(ideal[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	for kind := kinds[0]; ; kind = kinds[r.IntN(len(kinds))] {
+		list = append(list, sched.Server{GPUs: int(kind[resourceGPU]), Capacity: kind[:]})
+		for i := range total {
+			total[i] += kind[i]
+		}
+		if enough() || total[resourceGPU] > maxGPUs {
+			return list
+		}
+	}
+}
+
+// idealDemand returns what all jobs ask for together, per resource.
+func idealDemand(in *sched.Instance) (total [resources]int64) {
+	for i := range in.Jobs {
+		j := in.Jobs[i].Elastic
+		worker := in.Elastic.Workers[fastest(j.Train)].Demand
+		workers := int64(j.MaxWorkers)
+		for k := range total {
+			total[k] += workers * worker[k]
+		}
+		if j.Ring || len(in.Elastic.Servers) == 0 {
+			continue
+		}
+		server := in.Elastic.Servers[fastest(j.Update)].Demand
+		servers := (workers*worker[resourceBandwidth] + server[resourceBandwidth] - 1) / server[resourceBandwidth]
+		for k := range total {
+			total[k] += servers * server[k]
+		}
+	}
+	return total
+}
+
+// fastest returns the index of the least time, the first of equal ones.
+func fastest(times []sched.Duration) int {
+	best := 0
+	for i, t := range times {
+		if t < times[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// canStart reports whether one worker and, without Ring, one parameter server
+// of some types fit the empty cluster, on one server or on two. Which do is the
+// same for all jobs. Every parameter server of the settings takes the gradients
+// of any one worker.
+func canStart(in *sched.Instance) bool {
+	for _, w := range in.Elastic.Workers {
+		if in.Jobs[0].Elastic.Ring && fitsSome(in, w.Demand, -1) {
+			return true
+		}
+		for _, s := range in.Elastic.Servers {
+			both := make([]int64, resources)
+			for k := range both {
+				both[k] = w.Demand[k] + s.Demand[k]
+			}
+			if fitsSome(in, both, -1) {
+				return true
+			}
+			for h := range in.Cluster.Servers {
+				if fits(&in.Cluster.Servers[h], s.Demand) && fitsSome(in, w.Demand, h) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// fitsSome reports whether a server other than the given one has room.
+func fitsSome(in *sched.Instance, demand []int64, except int) bool {
+	for h := range in.Cluster.Servers {
+		if h != except && fits(&in.Cluster.Servers[h], demand) {
+			return true
+		}
+	}
+	return false
+}
+
+func fits(s *sched.Server, demand []int64) bool {
+	for k := range demand {
+		if k >= len(s.Capacity) || s.Capacity[k] < demand[k] {
+			return false
+		}
+	}
+	return true
+}

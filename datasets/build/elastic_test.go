@@ -1,0 +1,161 @@
+package build
+
+import (
+	"testing"
+
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+func TestElastic(t *testing.T) {
+	w := window(t)
+	for _, ring := range []bool{false, true} {
+		o := elasticOptions()
+		o.Ring = ring
+		in := must(t)(Elastic(w, o))
+		in64 := func(what string, v, low, high int64) {
+			t.Helper()
+			if v < low || v > high {
+				t.Errorf("ring %v: %s is %d, want %d to %d", ring, what, v, low, high)
+			}
+		}
+		const ms = 1_000_000
+		for i, j := range w.List() {
+			got := &in.Jobs[i]
+			e := got.Elastic
+			if !j.Weight.OK {
+				in64("weight", int64(got.Weight), 200, 5000)
+			}
+			in64("chunks", int64(e.MaxWorkers), 5, 50)
+			in64("E·K", e.Batches/int64(e.MaxWorkers), 50*10, 100*50)
+			in64("gradients", int64(e.Gradients), 30e6, 575e6)
+			if e.Batches%int64(e.MaxWorkers) != 0 || e.Gradients%1e6 != 0 || e.Ring != ring {
+				t.Errorf("%+v", e)
+			}
+			for _, v := range e.Train {
+				in64("training, ns", int64(v), 3_600*ms, 180_000*ms) // 0.001 to 0.05 hours
+			}
+			for _, v := range e.Update {
+				in64("update, ns", int64(v), 10*ms, 100*ms)
+			}
+			updates := 10
+			if ring {
+				updates = 1
+			}
+			in64("worker types", int64(len(e.Train)), 8, 8)
+			in64("update types", int64(len(e.Update)), int64(updates), int64(updates))
+		}
+		for _, c := range in.Elastic.Workers {
+			in64("worker GPUs", c.Demand[0], 1, 4)
+			in64("worker CPUs", c.Demand[1], 1, 16)
+			in64("worker Mbit/s", c.Demand[2], 100, 5_000)
+		}
+		for _, c := range in.Elastic.Servers {
+			in64("server GPUs", c.Demand[0], 0, 0)
+			in64("server CPUs", c.Demand[1], 1, 16)
+			in64("server Mbit/s", c.Demand[2], 5_000, 20_000)
+		}
+		for h, s := range in.Cluster.Servers {
+			if int64(s.GPUs) != s.Capacity[0] || len(s.Capacity) != 3 {
+				t.Errorf("server %d: %+v", h, s)
+			}
+		}
+		if s := in.Cluster.Servers[0]; s.GPUs != 8 || s.Capacity[1] != 64 || s.Capacity[2] != 25_000 {
+			t.Errorf("the first server is %+v", s)
+		}
+	}
+}
+
+// The number of servers is the least prefix of the draw that reaches the share.
+func TestElasticFraction(t *testing.T) {
+	w := window(t)
+	last := 0
+	for _, fraction := range []float64{0.05, 0.2, 0.35, 0.5} {
+		o := elasticOptions()
+		o.Fraction = fraction
+		in := must(t)(Elastic(w, o))
+		ideal := idealDemand(in)
+		short := func(servers []sched.Server) bool {
+			var total [resources]int64
+			for _, s := range servers {
+				for k := range total {
+					total[k] += s.Capacity[k]
+				}
+			}
+			for k := range total {
+				if float64(total[k]) < fraction*float64(ideal[k]) {
+					return true
+				}
+			}
+			return false
+		}
+		list := in.Cluster.Servers
+		if short(list) || len(list) > 1 && !short(list[:len(list)-1]) || len(list) < last {
+			t.Errorf("fraction %v: %d servers for %v", fraction, len(list), ideal)
+		}
+		last = len(list)
+	}
+	o := elasticOptions()
+	o.Servers = 3
+	if in := must(t)(Elastic(w, o)); len(in.Cluster.Servers) != 3 {
+		t.Errorf("%d servers, want 3", len(in.Cluster.Servers))
+	}
+}
+
+func TestIdealDemandByHand(t *testing.T) {
+	in := &sched.Instance{
+		Elastic: &sched.ElasticTypes{
+			Workers: []sched.Container{{Demand: []int64{1, 2, 1000}}, {Demand: []int64{4, 8, 3000}}},
+			Servers: []sched.Container{{Demand: []int64{0, 16, 5000}}, {Demand: []int64{0, 3, 10_000}}},
+		},
+		Jobs: []sched.Job{
+			{Elastic: &sched.Elastic{MaxWorkers: 7, Train: []sched.Duration{5, 4}, Update: []sched.Duration{2, 1}}},
+			{Elastic: &sched.Elastic{MaxWorkers: 2, Train: []sched.Duration{5, 5}, Update: []sched.Duration{1}, Ring: true}},
+		},
+	}
+	// 7 workers of the second type send 21 Gbit/s, to 3 servers of the second type.
+	want := [resources]int64{7*4 + 2*1, 7*8 + 3*3 + 2*2, 7*3000 + 3*10_000 + 2*1000}
+	if got := idealDemand(in); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestElasticGivenCluster(t *testing.T) {
+	w := window(t)
+	o := elasticOptions()
+	server := func(gpus int, capacity ...int64) sched.Server { return sched.Server{GPUs: gpus, Capacity: capacity} }
+	for _, c := range []struct {
+		ring    bool
+		servers []sched.Server
+		ok      bool
+	}{
+		{false, []sched.Server{server(4, 4, 32, 25_000)}, true},
+		{false, []sched.Server{server(4, 4, 16, 5_000)}, false},                          // no parameter server beside
+		{false, []sched.Server{server(4, 4, 16, 5_000), server(0, 0, 16, 20_000)}, true}, // on two
+		{true, []sched.Server{server(4, 4, 16, 5_000)}, true},                            // none needed
+		{true, []sched.Server{server(4, 4, 16, 50)}, false},
+	} {
+		o.Ring, o.Cluster = c.ring, sched.Cluster{Servers: c.servers, Inter: 1e9, Intra: 1e9}
+		in, err := Elastic(w, o)
+		if (err == nil) != c.ok {
+			t.Errorf("ring %v on %v: %v", c.ring, c.servers, err)
+		}
+		if err == nil && len(in.Cluster.Servers) != len(c.servers) {
+			t.Errorf("%d servers", len(in.Cluster.Servers))
+		}
+	}
+}
+
+func TestElasticWeights(t *testing.T) {
+	w := window(t)
+	o := elasticOptions()
+	for from, high := range map[datasets.Weights]float64{datasets.WeightsUnit: 1, datasets.WeightsRandom: 10} {
+		o.Weights = from
+		in := must(t)(Elastic(w, o))
+		for i := range in.Jobs {
+			if v := in.Jobs[i].Weight; v < 1 || v > high {
+				t.Errorf("weights %s: %v", from, v)
+			}
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package build
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"yardstick/datasets"
+	"yardstick/datasets/profile"
+	"yardstick/heuristics/heavyedge"
+	"yardstick/sched"
+)
+
+// GangOptions say how a window becomes an instance of the gang model. Round
+// applies to releases alone, because running times follow from placements.
+type GangOptions struct {
+	Common
+
+	// Configs are the models and the ways to train each, such as
+	// profile.BuiltinConfigs makes them. Those that the cluster cannot hold are
+	// not used. None is an error.
+	Configs []profile.Config
+
+	// SingleShare, if set, draws anew which of the window's jobs train on one
+	// GPU: that share of them, from 0 to 1, to the nearest whole job. With the
+	// same seed, a job that is of one GPU at one share is so at every larger one.
+	// NULL follows the trace.
+	SingleShare datasets.Opt[float64]
+
+	// MatchDemand gives distributed jobs configurations of as many GPUs as the
+	// trace says, or of the next smaller number for which there are any (two if
+	// there is none), instead of any number.
+	MatchDemand bool
+
+	// Shrink divides releases and numbers of iterations; 0 stands for 1.
+	Shrink int64
+}
+
+// Gang makes an instance of the gang model, as the A-SRPT paper's section V.A,
+// 1-b does:
+//
+//   - A group in which some job of the trace asks for a single GPU is given a
+//     model that has a configuration for one, and that configuration. Any other
+//     is given a model and one of its configurations for several GPUs. Both
+//     draws are uniform. All jobs of the group keep them; a job without a group
+//     is one of its own.
+//   - n = duration/alpha-tilde, where alpha-tilde is the time of an iteration
+//     placed by Heavy-Edge on the fewest servers of the empty cluster.
+//
+// The gang is thus that of the configuration, not the trace's demand, which
+// only tells single-GPU jobs from distributed ones.
+//
+// Not in the source: n is rounded to the nearest whole number, at least 1, and
+// divided by Shrink before; jobs that SingleShare draws anew keep the model and
+// configuration of their group, of which there may then be two, one for its
+// single-GPU jobs and one for its distributed ones.
+//
+// Errors: no configuration is left for a job; options out of range; whatever
+// sched.Instance.Validate refuses.
+func Gang(w *datasets.Window, o GangOptions) (*sched.Instance, error) {
+	return o.finish(gang(w, &o))
+}
+
+func gang(w *datasets.Window, o *GangOptions) (*sched.Instance, error) {
+	if o.Shrink < 0 {
+		return nil, fmt.Errorf("shrink is %d: it must be at least 1, or 0 for 1", o.Shrink)
+	}
+	o.Shrink = max(o.Shrink, 1)
+	in, err := o.start(w, sched.ModelGang, o.Shrink)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAssigner(w, o)
+	if err != nil {
+		return nil, err
+	}
+	jobs := w.List()
+	single, err := a.singles()
+	if err != nil {
+		return nil, err
+	}
+	for i := range jobs {
+		c, err := a.config(&jobs[i], single[i])
+		if err != nil {
+			return nil, err
+		}
+		in.Jobs[i].Model = c.Name
+		in.Jobs[i].Stages = slices.Clone(c.Stages)
+		if in.Jobs[i].Iters, err = a.iterations(c, jobs[i].Run); err != nil {
+			return nil, err
+		}
+	}
+	for _, j := range w.Past(o.History) {
+		c, err := a.config(&j, a.pastSingle(&j))
+		if err != nil {
+			return nil, err
+		}
+		n, err := a.iterations(c, j.Run)
+		if err != nil {
+			return nil, err
+		}
+		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: c.GPUs, Iters: n})
+	}
+	return in, nil
+}
+
+// assigner gives jobs their configurations.
+type assigner struct {
+	window  *datasets.Window
+	options *GangOptions
+
+	groups map[string]bool // without SingleShare: groups with a job of a single GPU
+
+	single      menu
+	distributed map[int]menu // by number of GPUs; 0 is any
+
+	alphas map[*profile.Config]*big.Rat
+}
+
+// menu lists configurations by model, in the order in which models come.
+type menu [][]*profile.Config
+
+func (m menu) add(c *profile.Config) menu {
+	for i := range m {
+		if m[i][0].Model == c.Model {
+			m[i] = append(m[i], c)
+			return m
+		}
+	}
+	return append(m, []*profile.Config{c})
+}
+
+func newAssigner(w *datasets.Window, o *GangOptions) (*assigner, error) {
+	a := &assigner{window: w, options: o, distributed: map[int]menu{}, alphas: map[*profile.Config]*big.Rat{}}
+	gpus := o.Cluster.GPUs()
+	for i := range o.Configs {
+		c := &o.Configs[i]
+		total := 0
+		for _, s := range c.Stages {
+			total += s.Replicas
+		}
+		switch {
+		case c.Model == "" || c.GPUs < 1 || c.GPUs != total:
+			return nil, fmt.Errorf("configuration %q of model %q is for %d GPUs and has %d replicas: the two must agree and the model have a name", c.Name, c.Model, c.GPUs, total)
+		case c.GPUs > gpus:
+		case c.GPUs == 1:
+			a.single = a.single.add(c)
+		default:
+			a.distributed[0] = a.distributed[0].add(c)
+			a.distributed[c.GPUs] = a.distributed[c.GPUs].add(c)
+		}
+	}
+	if !o.SingleShare.OK {
+		a.groups = singleGroups(w)
+	}
+	return a, nil
+}
+
+// singleGroups returns the groups of which some job of the trace asks for one
+// GPU.
+func singleGroups(w *datasets.Window) map[string]bool {
+	groups := map[string]bool{}
+	jobs := w.Trace().Jobs()
+	for i := range jobs {
+		if jobs[i].Gang == 1 && jobs[i].Group != "" {
+			groups[jobs[i].Group] = true
+		}
+	}
+	return groups
+}
+
+// singles reports which of the window's jobs train on one GPU.
+func (a *assigner) singles() ([]bool, error) {
+	jobs, share := a.window.List(), a.options.SingleShare
+	single := make([]bool, len(jobs))
+	if !share.OK {
+		for i := range jobs {
+			single[i] = a.isSingle(&jobs[i])
+		}
+		return single, nil
+	}
+	if !(share.V >= 0 && share.V <= 1) {
+		return nil, fmt.Errorf("the share of single-GPU jobs is %v: it must be between 0 and 1", share.V)
+	}
+	lots, order := make([]uint64, len(jobs)), make([]int, len(jobs))
+	for i := range jobs {
+		lots[i], order[i] = a.lot(&jobs[i]), i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(lots[i], lots[j]) })
+	for _, i := range order[:int(math.Round(share.V*float64(len(jobs))))] {
+		single[i] = true
+	}
+	return single, nil
+}
+
+// pastSingle reports whether a job of before the window trains on one GPU.
+func (a *assigner) pastSingle(j *datasets.Job) bool {
+	if share := a.options.SingleShare; share.OK {
+		return float64(a.lot(j)) < share.V*(1<<53)
+	}
+	return a.isSingle(j)
+}
+
+// isSingle is the rule for what the trace says.
+func (a *assigner) isSingle(j *datasets.Job) bool {
+	if j.Group == "" {
+		return j.Gang == 1
+	}
+	return a.groups[j.Group]
+}
+
+// lot is a job's random number below 2^53; with SingleShare, the jobs of the
+// lowest train on one GPU.
+func (a *assigner) lot(j *datasets.Job) uint64 {
+	return draw(a.window.Seed, "lot", j.ID).Uint64() >> 11
+}
+
+// config returns the job's configuration.
+func (a *assigner) config(j *datasets.Job, single bool) (*profile.Config, error) {
+	options, kind, stream := a.single, "single-GPU", "single"
+	if !single {
+		demand := 0
+		if a.options.MatchDemand {
+			demand = a.demand(j.Gang)
+		}
+		options, kind, stream = a.distributed[demand], "distributed", "distributed "+strconv.Itoa(demand)
+	}
+	if len(options) == 0 {
+		return nil, fmt.Errorf("job %q: it needs a %s configuration, and none of the %d given is one that the cluster of %d GPUs can hold", j.ID, kind, len(a.options.Configs), a.options.Cluster.GPUs())
+	}
+	r := draw(a.window.Seed, stream, kin(j))
+	configs := options[r.IntN(len(options))]
+	return configs[r.IntN(len(configs))], nil
+}
+
+// demand returns the largest number of GPUs, at most the trace's and at least
+// 2, that distributed configurations are for; the least of all if there is
+// none.
+func (a *assigner) demand(gang int) int {
+	below, least := 0, 0
+	for gpus := range a.distributed {
+		if gpus != 0 && gpus <= gang {
+			below = max(below, gpus)
+		}
+		if gpus != 0 && (least == 0 || gpus < least) {
+			least = gpus
+		}
+	}
+	if below == 0 {
+		return least
+	}
+	return below
+}
+
+// iterations returns n = run/(alpha-tilde·shrink) to the nearest whole number,
+// half up, at least 1. It is exact.
+func (a *assigner) iterations(c *profile.Config, run sched.Duration) (int64, error) {
+	alpha, err := a.alpha(c)
+	if err != nil {
+		return 0, err
+	}
+	n := big.NewRat(int64(run), 1e9)
+	n.Quo(n, alpha).Quo(n, new(big.Rat).SetInt64(a.options.Shrink))
+	n.Add(n, big.NewRat(1, 2))
+	floor := new(big.Int).Div(n.Num(), n.Denom())
+	return max(1, floor.Int64()), nil
+}
+
+// alpha returns alpha-tilde of a configuration, in seconds.
+func (a *assigner) alpha(c *profile.Config) (*big.Rat, error) {
+	if alpha := a.alphas[c]; alpha != nil {
+		return alpha, nil
+	}
+	probe := &sched.Instance{Name: "probe", Model: sched.ModelGang, Cluster: a.options.Cluster,
+		Jobs: []sched.Job{{Weight: 1, Iters: 1, Stages: c.Stages}}}
+	if err := probe.Validate(); err != nil {
+		return nil, fmt.Errorf("configuration %q: %w", c.Name, err)
+	}
+	alpha, err := heavyedge.AlphaTilde(probe, 0, heavyedge.Ring)
+	if err != nil {
+		return nil, fmt.Errorf("configuration %q: %w", c.Name, err)
+	}
+	a.alphas[c] = alpha
+	return alpha, nil
+}

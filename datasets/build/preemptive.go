@@ -1,0 +1,157 @@
+package build
+
+import (
+	"fmt"
+	"math"
+
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+// PreemptiveOptions say how a window becomes an instance of the preemptive
+// model. Round also rounds running, load and save times up.
+type PreemptiveOptions struct {
+	Common
+
+	Models []Model // that jobs are given; nil stands for LazerModels
+
+	// Storage is the bandwidth at which a job's checkpoint is read and written;
+	// 0 stands for DefaultStorage.
+	Storage sched.Bandwidth
+	// State is the size of a checkpoint, in bytes per parameter; 0 stands for
+	// DefaultState.
+	State int64
+	// Startup comes on top of the reading at every (re)start: to start processes,
+	// initialise the GPUs and fill caches. 0 means none.
+	Startup sched.Time
+
+	// Iteration is about how long one training iteration takes: a job that ran
+	// for d has n = d/Iteration iterations, to the nearest and at least 1, of d/n
+	// each. 0 stands for Round or, without that, for 1s.
+	Iteration sched.Duration
+}
+
+// The defaults of PreemptiveOptions.
+const (
+	DefaultStorage sched.Bandwidth = 1e9 // 1 GB/s
+	// DefaultState is 4 bytes each for the parameter and the two moments of Adam.
+	DefaultState = 12
+)
+
+// Model is a model as the preemptive model sees it.
+type Model struct {
+	Name       string
+	Parameters int64 // trainable, their number
+}
+
+// LazerModels lists the seven models of the Lazer paper's section 3.1. The
+// paper names families, not variants; taken are the base variant or, of
+// EfficientNet, the largest of the original ones. docs/instances.md gives the
+// sources of the totals.
+func LazerModels() []Model {
+	return []Model{
+		{"convnext-b", 88_591_464}, {"efficientnet-b7", 66_347_960}, {"vgg19", 143_667_240}, {"vit-b16", 86_567_656},
+		{"swin-b", 87_768_224}, {"conformer-b", 83_300_000}, {"tnt-b", 65_600_000},
+	}
+}
+
+// Preemptive makes an instance of the preemptive model, as the Lazer paper's
+// sections 2 and 3.1 do: gangs and training times are the trace's, and each job
+// is given one of the models at random. With a model of h parameters,
+//
+//	load l  = Startup + ceil(h·State/Storage)
+//	pause p = ceil(h·State/Storage)
+//
+// both rounded up to a microsecond.
+//
+// Not in the source, which measured these times and does not publish them: the
+// formulas; that the first load takes as long as a later one, although there is
+// no checkpoint yet; that the size of the gang does not matter, because
+// data-parallel replicas hold the same parameters, one of them writes and all
+// read at once. A job is one stage with a replica per GPU, and its time does
+// not depend on where it runs, as in the paper.
+//
+// Errors: a gang larger than the cluster; options out of range; whatever
+// sched.Instance.Validate refuses.
+func Preemptive(w *datasets.Window, o PreemptiveOptions) (*sched.Instance, error) {
+	return o.finish(preemptive(w, &o))
+}
+
+func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	in, err := o.start(w, sched.ModelPreemptive, 1)
+	if err != nil {
+		return nil, err
+	}
+	jobs := w.List()
+	for i := range jobs {
+		j := &jobs[i]
+		if err := o.fits(j); err != nil {
+			return nil, err
+		}
+		m := o.Models[draw(w.Seed, "model", j.ID).IntN(len(o.Models))]
+		out := &in.Jobs[i]
+		out.Model = m.Name
+		n, compute := o.iterations(j.Run)
+		out.Iters, out.Stages = n, []sched.Stage{{Replicas: j.Gang, Compute: compute}}
+		save, err := transfer(m.Parameters, o.State, o.Storage)
+		if err != nil {
+			return nil, fmt.Errorf("model %q: %w", m.Name, err)
+		}
+		out.Load, out.Pause = roundUp(o.Startup+save, o.Round), roundUp(save, o.Round)
+	}
+	for _, j := range w.Past(o.History) {
+		n, _ := o.iterations(j.Run)
+		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: j.Gang, Iters: n})
+	}
+	return in, nil
+}
+
+func (o *PreemptiveOptions) complete() error {
+	if o.Models == nil {
+		o.Models = LazerModels()
+	}
+	if o.Storage == 0 {
+		o.Storage = DefaultStorage
+	}
+	if o.State == 0 {
+		o.State = DefaultState
+	}
+	if o.Iteration == 0 {
+		o.Iteration = 1e9
+		if o.Round > 0 {
+			o.Iteration = sched.Duration(o.Round) * 1000
+		}
+	}
+	switch {
+	case len(o.Models) == 0:
+		return fmt.Errorf("there are no models to give to jobs")
+	case o.Storage < 0 || o.State < 0 || o.Startup < 0 || o.Startup > sched.MaxTime || o.Iteration < 0:
+		return fmt.Errorf("storage %v, state %d bytes per parameter, startup %v, iteration %v: none of these may be negative, nor startup exceed %v", o.Storage, o.State, o.Startup, o.Iteration, sched.MaxTime)
+	case o.Round > 0 && sched.Duration(o.Round)*1000%o.Iteration != 0:
+		return fmt.Errorf("round %v is no multiple of iteration %v: running times would not stay multiples of it", o.Round, o.Iteration)
+	}
+	return nil
+}
+
+// iterations returns n_j and the time of one iteration. Without Round, n_j
+// times the iteration differs from the run by at most n_j/2 nanoseconds; with
+// Round it is the run rounded up.
+func (o *PreemptiveOptions) iterations(run sched.Duration) (int64, sched.Duration) {
+	if o.Round > 0 {
+		run = sched.Duration(roundUp(sched.Time((run+999)/1000), o.Round)) * 1000
+	}
+	n := steps(run, o.Iteration)
+	return n, max(1, (run+sched.Duration(n)/2)/sched.Duration(n))
+}
+
+// transfer returns the time to move count items of the given size, rounded up
+// to a microsecond.
+func transfer(count, size int64, b sched.Bandwidth) (sched.Time, error) {
+	if count < 0 || size > 0 && count > math.MaxInt64/size/1e6 {
+		return 0, fmt.Errorf("%d parameters of %d bytes each: sizes up to 9 TB are supported, and none below 0", count, size)
+	}
+	return sched.Time((count*size*1e6 + int64(b) - 1) / int64(b)), nil
+}

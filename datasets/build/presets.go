@@ -1,0 +1,103 @@
+package build
+
+import (
+	"yardstick/datasets"
+	"yardstick/datasets/profile"
+	"yardstick/sched"
+)
+
+// The presets are the papers' own settings: options to start from. Each comes
+// with the slice of the trace that goes with it, where the paper names one.
+
+// ASRPT returns the options of the A-SRPT paper's simulations (section V.B): 250
+// servers of eight GPUs, 10 Gbit/s between and 300 GB/s within them, and the
+// configurations of the nine models on a GPU of the given name, v100 in the
+// paper.
+//
+// Errors: there is no such GPU.
+func ASRPT(gpu string) (GangOptions, error) {
+	configs, err := profile.BuiltinConfigs(gpu)
+	if err != nil {
+		return GangOptions{}, err
+	}
+	return GangOptions{Common: Common{Cluster: sched.Uniform(250, 8, 1_250_000_000, 300_000_000_000)}, Configs: configs}, nil
+}
+
+// ASRPTTestbed returns the options and the slice of the A-SRPT paper's testbed
+// (section V.A, Figure 5): 14 virtual GPUs of 12 GB each behind 128 GB/s of
+// PCIe, releases and iterations divided by ten, and three windows of 75 jobs
+// at random places.
+//
+// Not in the source: the virtual GPUs form one server, because their placement
+// makes no difference; each is a seventh of the computing power and an eighth
+// of the memory bandwidth of an H100 NVL, as the sizes of its partitions are;
+// the paper's three-layer stand-ins for the largest models are not built, so
+// that those that 14 times 12 GB cannot hold are left out.
+func ASRPTTestbed() (GangOptions, datasets.Slice, error) {
+	o := GangOptions{Common: Common{Cluster: sched.Uniform(1, 14, 128_000_000_000, 128_000_000_000)}, Shrink: 10}
+	slice := datasets.Slice{Jobs: 75, At: datasets.At{Rule: datasets.AtRandom}, Repeat: 3}
+	gpu := partition()
+	for _, a := range profile.Architectures() {
+		p, err := profile.Derive(a, gpu)
+		if err != nil {
+			return o, slice, err
+		}
+		list, err := profile.Configs(p, profile.ConfigOptions{Demands: []int{1, 2, 4, 8, 14}, Capacity: gpu.Memory, Bandwidth: o.Cluster.Intra})
+		if err != nil {
+			return o, slice, err
+		}
+		o.Configs = append(o.Configs, list...)
+	}
+	return o, slice, nil
+}
+
+// partition is a 1g.12gb partition of an H100 NVL, whose data sheet gives 835.5
+// TFLOP/s in BF16 without sparsity and 3.938 TB/s. The shares of the peaks that
+// kernels reach are those of a whole H100.
+func partition() profile.GPU {
+	var g profile.GPU
+	for _, whole := range profile.GPUs() {
+		if whole.Name == "h100" {
+			g = whole
+		}
+	}
+	g.Name = "h100-nvl-1g.12gb"
+	g.Flops, g.Bandwidth, g.Memory = 835.5e12/7, 3.938e12/8, 12_000_000_000
+	return g
+}
+
+// Lazer returns the options of the Lazer paper's testbed (section 5.1): four
+// servers of four GPUs at 40 Gbit/s, checkpoints on shared storage.
+//
+// Not in the source, which gives no load or save times: 1 GB/s of storage
+// bandwidth, and 30 s to start up, which is what the public simulator of Pollux
+// charges for every restart.
+func Lazer() PreemptiveOptions {
+	return PreemptiveOptions{
+		Common:  Common{Cluster: sched.Uniform(4, 4, 5_000_000_000, 16_000_000_000)},
+		Startup: 30 * sched.Second,
+	}
+}
+
+// SJFBSBF returns the options and the slice of the SJF-BSBF paper's simulations
+// (section VI.A): 16 servers of four GPUs of 11 GB (GeForce RTX 2080 Ti) at 10
+// Gbit/s, and the 240 jobs of the busiest window.
+//
+// Tasks are left to the default, on Quadro RTX 6000, which have the chip of the
+// paper's GeForce RTX 2080 Ti and are the nearest that measurements were
+// published of.
+//
+// Not in the source: 16 GB/s within a server (PCIe 3.0 x16); "randomly sampled
+// from the busiest period" is taken as the busiest consecutive jobs.
+func SJFBSBF() (SharingOptions, datasets.Slice) {
+	return SharingOptions{
+			Common:    Common{Cluster: sched.Uniform(16, 4, 1_250_000_000, 16_000_000_000)},
+			GPUMemory: 11_000_000_000,
+		},
+		datasets.Slice{Jobs: 240, At: datasets.At{Rule: datasets.AtBusiest}}
+}
+
+// PrimalDual returns the options of the primal-dual paper (section 7): 150
+// servers and slots of an hour, eight types of workers and ten of parameter
+// servers.
+func PrimalDual() ElasticOptions { return ElasticOptions{Servers: 150} }
