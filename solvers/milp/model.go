@@ -118,5 +118,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Infinite values are written ±1e30 in lp_solve; nothing that large is data.
-func finite(v float64) bool { return math.Abs(v) < 1e30 }
+// Infinity is what several solvers write for ∞. Nothing that large is data.
+const Infinity = 1e30
+
+func finite(v float64) bool { return math.Abs(v) < Infinity }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,7 @@ const (
 	Interrupted    Termination = "INTERRUPTED"
 	Crashed        Termination = "CRASHED"
 	Skipped        Termination = "SKIPPED"
+	OtherError     Termination = "OTHER_ERROR"
 )
 
 // Evidence says how far a claim of a solver has been checked.
@@ -43,10 +45,13 @@ type Result struct {
 	Dual        Evidence  // of DualBound
 	X           []float64 // the incumbent; nil if Primal is None
 	PrimalBound float64   // objective of X; +Inf if Primal is None
-	DualBound   float64   // no feasible point is below it; -Inf if Dual is None
-	// RowDuals is a vector y with y ≥ 0 on ≥ rows and y ≤ 0 on ≤ rows; nil
-	// unless the solve was of a linear program.
+	DualBound   float64   // no feasible point is below it; -Inf if Dual is None, +Inf if infeasible
+	// RowDuals is a vector y with y ≥ 0 on ≥ rows and y ≤ 0 on ≤ rows, nil
+	// unless the solve was of a linear program. If that is optimal, L(y) is
+	// DualBound; if it is infeasible and Dual is Proven, y is either nil, as a
+	// variable has crossed bounds, or proves it: see BoundEvaluator.Farkas.
 	RowDuals []float64
+	Message  string // one line for people, where Termination needs a reason
 	Stats    Stats
 }
 
@@ -55,6 +60,8 @@ type Stats struct {
 	Nodes      int
 	Iterations int
 	Wall       time.Duration
+	CPU        time.Duration // of the process that solved, or 0: not measured
+	PeakRSS    int64         // of the process that solved, in bytes, or 0: not measured
 }
 
 // Validate returns an error if the result contradicts itself.
@@ -66,6 +73,10 @@ func (r *Result) Validate() error {
 		return fmt.Errorf("milp: result claims point %q with %d values and primal bound %v", r.Primal, len(r.X), r.PrimalBound)
 	case (r.Dual == None) != math.IsInf(r.DualBound, -1):
 		return fmt.Errorf("milp: result claims bound %q with dual bound %v", r.Dual, r.DualBound)
+	case slices.ContainsFunc(r.X, func(v float64) bool { return !finite(v) }):
+		return fmt.Errorf("milp: result with a value that is not finite")
+	case r.Termination == Infeasible && (r.Primal != None || !math.IsInf(r.DualBound, 1)):
+		return fmt.Errorf("milp: infeasible result with point %q and dual bound %v", r.Primal, r.DualBound)
 	case r.Termination == Optimal && (r.Primal == None || r.Dual == None):
 		return fmt.Errorf("milp: optimal result without point or bound")
 	case r.Primal == Proven && r.Dual == Proven && r.DualBound > r.PrimalBound:
@@ -93,9 +104,11 @@ type Solver interface {
 }
 
 // LP is a linear program that is solved again and again after small changes,
-// starting from the last basis. Integrality is ignored.
+// starting from the last basis. Integrality is ignored. Programs that hold
+// memory outside Go's heap implement io.Closer.
 type LP interface {
-	// SetBounds changes the bounds of a variable.
+	// SetBounds changes the bounds of a variable. Crossed bounds make the
+	// program infeasible.
 	SetBounds(col int, lower, upper float64)
 	// AddColumn appends a variable with entries in the given rows.
 	AddColumn(v Variable, rows []int, vals []float64) error
