@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"yardstick/datasets/table"
 )
@@ -125,6 +126,9 @@ func checkField(c *Column, field any) error {
 		if *f == "" {
 			return fmt.Errorf("column %s is empty", c.Name)
 		}
+		return checkText(c, *f)
+	case *Opt[string]:
+		return checkText(c, f.V)
 	case *Opt[float64]:
 		if !f.OK {
 			return nil
@@ -135,6 +139,14 @@ func checkField(c *Column, field any) error {
 		if c.Name == "weight" && f.V == 0 {
 			return fmt.Errorf("column weight is 0: it must be positive")
 		}
+	}
+	return nil
+}
+
+// checkText refuses what Parquet's strings cannot hold.
+func checkText(c *Column, text string) error {
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("column %s is not UTF-8: %q", c.Name, text)
 	}
 	return nil
 }

@@ -64,6 +64,9 @@ need /usr/include/stdio.h libc6-dev
 [[ -e ${LPSOLVE_INC:-/usr/include/lpsolve}/lp_lib.h ]] || need /usr/include/lpsolve/lp_lib.h liblpsolve55-dev
 if [[ ${1:-build} == test ]]; then
 	need git git
+	need glpsol glpk-utils
+	need cbc coinor-cbc
+	need lp_solve lp-solve
 	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
 fi
 install_packages

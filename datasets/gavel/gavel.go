@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -159,6 +160,9 @@ var batchSize = regexp.MustCompile(`\(batch size ([0-9]{1,9})\)$`)
 // row converts the current record.
 func (f *file) row(row *datasets.Row) error {
 	*row = datasets.Row{Trace: f.options.Trace, Model: f.Label(f.jobType)}
+	if !utf8.Valid(f.Bytes(f.jobType)) {
+		return f.Errorf(f.jobType, "is not UTF-8 text")
+	}
 	if f.options.VC != "" {
 		row.VC = datasets.Some(f.options.VC)
 	}

@@ -60,13 +60,14 @@ func TestImport(t *testing.T) {
 func TestImportErrors(t *testing.T) {
 	line := func(old, replaced string) string { return msr + strings.Replace(msr, old, replaced, 1) }
 	for name, c := range map[string]struct{ data, want string }{
-		"empty":   {"", "is empty"},
-		"CSV":     {"a,b,c\n", "line 1: has 1 fields with tabs between them; traces have 7, 10, 12"},
-		"mixed":   {msr + physical, "line 3: has 10 fields, the header has 7"},
-		"steps":   {line("246378", "many"), `line 3: column total_steps: "many" is not a number`},
-		"arrival": {line("7.000000", "-7"), "line 3: column arrival_time: is -7"},
-		"weight":  {strings.Replace(physical, "2.5", "0", 1), "line 1: column priority_weight: is 0"},
-		"cut off": {string(tracetest.Gzip(t, []byte(strings.Repeat(msr, 50))))[:60], "damaged"},
+		"empty":     {"", "is empty"},
+		"CSV":       {"a,b,c\n", "line 1: has 1 fields with tabs between them; traces have 7, 10, 12"},
+		"mixed":     {msr + physical, "line 3: has 10 fields, the header has 7"},
+		"not UTF-8": {"\x82" + msr, "line 1: column job_type: is not UTF-8 text"},
+		"steps":     {line("246378", "many"), `line 3: column total_steps: "many" is not a number`},
+		"arrival":   {line("7.000000", "-7"), "line 3: column arrival_time: is -7"},
+		"weight":    {strings.Replace(physical, "2.5", "0", 1), "line 1: column priority_weight: is 0"},
+		"cut off":   {string(tracetest.Gzip(t, []byte(strings.Repeat(msr, 50))))[:60], "damaged"},
 	} {
 		in := tracetest.Write(t, "in.trace", []byte(c.data))
 		if _, err := Import(in, filepath.Join(t.TempDir(), "out.parquet"), Options{}); err == nil || !strings.HasPrefix(err.Error(), "gavel: "+in) || !strings.Contains(err.Error(), c.want) {

@@ -76,7 +76,7 @@ func Convert(in, out string, o Options) (*importer.Report, error) {
 	}
 	defer src.Close()
 	if o.Trace == "" {
-		o.Trace = stem(in)
+		o.Trace = strings.ToValidUTF8(stem(in), "_")
 	}
 	if o.Fields == nil {
 		o.Fields = sameNames(src.Header())
@@ -185,7 +185,7 @@ func (c *converter) rows() iter.Seq2[*datasets.Row, error] {
 
 // row converts the current record.
 func (c *converter) row(row *datasets.Row) error {
-	*row = datasets.Row{Trace: c.options.Trace, JobID: fmt.Sprintf("%06d", c.number)}
+	*row = datasets.Row{Trace: c.options.Trace}
 	var start, end datasets.Opt[float64]
 	for i := range c.fields {
 		at := c.places[i]
@@ -214,6 +214,9 @@ func (c *converter) row(row *datasets.Row) error {
 		default:
 			setNumber(row, c.fields[i].Column, v)
 		}
+	}
+	if row.JobID == "" { // no field fills it
+		row.JobID = fmt.Sprintf("%06d", c.number)
 	}
 	derive(row, start, end)
 	return nil

@@ -174,6 +174,7 @@ func TestImportErrors(t *testing.T) {
 		"too large":         {csv("g\n1e300\n"), []string{"submit_s=g:h"}, nil, "line 2: column g: is 3.6"},
 		"weight":            {csv("g\n0\n"), []string{"weight=g"}, nil, "line 2: column g: is 0: it must be positive"},
 		"date":              {csv("g\n1.2.2020\n"), []string{"submit_s=g:date"}, nil, `line 2: column g: "1.2.2020" is not a time`},
+		"not UTF-8":         {csv("g,h\n\x82,1\n"), []string{"user=g", "gpus=h"}, nil, "line 2: column g: is not UTF-8 text"},
 		"no id":             {csv("g,h\n,1\n"), []string{"job_id=g", "gpus=h"}, nil, "line 2: column g: is empty"},
 		"short":             {csv("g,h\n1\n"), []string{"gpus=g"}, nil, "line 2: has 1 fields, the header has 2"},
 		"twice":             {csv("g\n1\n"), []string{"gpus=g", "gpus=g"}, nil, "column gpus is mapped twice"},

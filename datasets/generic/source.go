@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"unicode/utf8"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -66,7 +67,12 @@ type csvSource struct{ *importer.CSV }
 
 func (s csvSource) choose([]int) error { return nil }
 
-func (s csvSource) Label(i int) (datasets.Opt[string], error) { return s.CSV.Label(i), nil }
+func (s csvSource) Label(i int) (datasets.Opt[string], error) {
+	if !utf8.Valid(s.Bytes(i)) {
+		return datasets.Opt[string]{}, s.Errorf(i, "is not UTF-8 text")
+	}
+	return s.CSV.Label(i), nil
+}
 
 // parquetSource reads a Parquet file row by row.
 type parquetSource struct {

@@ -58,9 +58,9 @@ func Rules(o Options) []importer.Rule[*datasets.Row] {
 //
 //	job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
 //
-// of which node_num, start_time and end_time are not kept; the last two need
-// not be there, nor need user, vc, cpu_num, state and queue. Rows keep their order. Times are in seconds; submit_s counts
-// from the earliest submission kept.
+// of which job_id, gpu_num, submit_time and duration must be there; node_num,
+// start_time and end_time are not kept. Rows keep their order. Times are in
+// seconds; submit_s counts from the earliest submission kept.
 //
 // Errors name the file, the line and the column: a required column is missing,
 // a field that is neither empty nor a number or a date, a negative demand.

@@ -43,6 +43,9 @@ func synthesise(b *testing.B, dir, name, header string, bytes int64, line func(r
 			b.Fatal(err)
 		}
 	}
+	if header == "[\n" {
+		fmt.Fprint(w, "\n]\n")
+	}
 	if err := w.Flush(); err != nil {
 		b.Fatal(err)
 	}
@@ -68,6 +71,20 @@ func acmeLine(rng *rand.Rand, n int, out []byte) []byte {
 func phillyLine(rng *rand.Rand, n int, out []byte) []byte {
 	gpus, runs := 1<<rng.IntN(4), 1+rng.IntN(100000)
 	return fmt.Appendf(out, "%s,%d.0,%d,%d.0,%06x\n", date(7*n), runs, gpus, gpus*runs, rng.IntN(15))
+}
+
+func phillyLogEntry(rng *rand.Rand, n int, out []byte) []byte {
+	if n > 0 {
+		out = append(out, ",\n"...)
+	}
+	out = fmt.Appendf(out, `    {"status": "Pass", "vc": "%06x", "jobid": "application_1506638472019_%d", "attempts": [`, rng.IntN(15), n)
+	for i := range 1 + rng.IntN(2) {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = fmt.Appendf(out, `{"start_time": "%s", "end_time": "%s", "detail": [{"ip": "m47", "gpus": ["gpu0", "gpu1"]}]}`, date(7*n+1000*i), date(7*n+1000*i+500))
+	}
+	return fmt.Appendf(out, `], "submitted_time": "%s", "user": "%06x"}`, date(7*n), rng.IntN(300))
 }
 
 func paiJobLine(rng *rand.Rand, n int, out []byte) []byte {
@@ -103,6 +120,8 @@ func BenchmarkImport(b *testing.B) {
 		func(in, out string) (*importer.Report, error) { return acme.Import(in, out, acme.Options{}) }))
 	b.Run("philly", csv("timestamp,duration,num_gpus,gpu_time,cluster\n", phillyLine,
 		func(in, out string) (*importer.Report, error) { return philly.Import(in, out, philly.Options{}) }))
+	b.Run("philly-log", csv("[\n", phillyLogEntry,
+		func(in, out string) (*importer.Report, error) { return philly.ImportLog(in, out, philly.Options{}) }))
 	b.Run("pai-jobs", csv("job_id,num_inst,submit_time,num_cpu,num_gpu,gpu_type,duration,user,group\n", paiJobLine,
 		func(in, out string) (*importer.Report, error) { return pai.ImportJobs(in, out, pai.Options{}) }))
 	b.Run("pai", func(b *testing.B) {

@@ -17,7 +17,7 @@ import (
 
 const (
 	maxRecordBytes = 1 << 24 // of one CSV record; a longer one is a missing quote
-	maxWords       = 1 << 16 // distinct texts that Word remembers
+	maxWords       = 1 << 16 // texts that Words remembers
 )
 
 // CSVOptions say how a CSV file is to be read.
@@ -48,7 +48,7 @@ type CSV struct {
 	record      []byte  // the record, one of the two or the reader's own
 	ends        []int32 // ends[i] is the end of field i, and field i+1 begins behind it
 	gap         int32   // bytes between two fields: 1 if the comma is there, 0 in quoted
-	words       map[string]string
+	words       Words
 }
 
 // OpenCSV opens a file and finds its header. The caller closes it.
@@ -74,7 +74,7 @@ func NewCSV(name string, r io.Reader, o CSVOptions) (*CSV, error) {
 	if o.Comma == 0 {
 		o.Comma = ','
 	}
-	c := &CSV{name: name, reader: bufio.NewReaderSize(r, bufferBytes), options: o, words: map[string]string{}}
+	c := &CSV{name: name, reader: bufio.NewReaderSize(r, bufferBytes), options: o, words: Words{}}
 	if mark, _ := c.reader.Peek(3); string(mark) == "\xef\xbb\xbf" { // UTF-8 byte order mark
 		_, _ = c.reader.Discard(3)
 	}
@@ -207,24 +207,30 @@ func (c *CSV) Bytes(i int) []byte {
 func (c *CSV) Text(i int) string { return string(c.Bytes(i)) }
 
 // Word is Text for columns with few different texts, which are kept only once.
-func (c *CSV) Word(i int) string {
-	b := c.Bytes(i)
-	if w, ok := c.words[string(b)]; ok {
-		return w
+func (c *CSV) Word(i int) string { return c.words.Text(c.Bytes(i)) }
+
+// Words keeps one copy of each of many texts; beyond a limit, of the first ones.
+type Words map[string]string
+
+// Text returns the bytes as a text that stays valid.
+func (w Words) Text(b []byte) string {
+	if t, ok := w[string(b)]; ok {
+		return t
 	}
-	if len(c.words) >= maxWords {
-		clear(c.words)
+	t := string(b)
+	if len(w) < maxWords {
+		w[t] = t
 	}
-	w := string(b)
-	c.words[w] = w
-	return w
+	return t
+}
+
+// Label is Text as a field of a row: NULL if it is empty.
+func (w Words) Label(b []byte) datasets.Opt[string] {
+	return datasets.Opt[string]{V: w.Text(b), OK: len(b) != 0}
 }
 
 // Label is Word as a field of a row: NULL if it is empty.
-func (c *CSV) Label(i int) datasets.Opt[string] {
-	w := c.Word(i)
-	return datasets.Opt[string]{V: w, OK: w != ""}
-}
+func (c *CSV) Label(i int) datasets.Opt[string] { return c.words.Label(c.Bytes(i)) }
 
 // Number returns field i of the current record as a decimal number; NULL if it
 // is empty. NaN and infinities are numbers here.

@@ -77,12 +77,6 @@ func (u *Unpack) Text() []byte {
 	return s
 }
 
-// Label reads a text as a field of a row: NULL if it is empty.
-func (u *Unpack) Label() datasets.Opt[string] {
-	s := string(u.Text())
-	return datasets.Opt[string]{V: s, OK: s != ""}
-}
-
 // Number reads a number.
 func (u *Unpack) Number() datasets.Opt[float64] {
 	if (*u)[0] == 0 {

@@ -16,8 +16,9 @@ const (
 	// SorterBytes is what a Sorter holds in memory by default.
 	SorterBytes = 32 << 20
 
-	maxRuns   = 64 // files that are merged at once
-	entrySize = 24 // of an entry, in bytes
+	maxRuns    = 64      // files that are merged at once
+	entrySize  = 24      // of an entry, in bytes
+	blockBytes = 1 << 18 // of records in memory
 )
 
 // Sorter sorts records, a key and a value, by the bytes of the key. What does
@@ -27,15 +28,17 @@ const (
 type Sorter struct {
 	dir     string
 	limit   int
-	records []byte  // all records in memory, one after the other
-	entries []entry // one per record
+	blocks  [][]byte // the records in memory, one after the other
+	used    int      // blocks in use
+	bytes   int      // in these
+	entries []entry  // one per record
 	runs    []*temporary
 }
 
 // entry is one record in memory.
 type entry struct {
 	prefix     uint64 // the first bytes of the key, for most comparisons
-	at         int64
+	block, at  uint32 // where the key is, with the value behind it
 	key, value uint32 // lengths
 }
 
@@ -52,15 +55,34 @@ func NewSorter(dir string, limit int) *Sorter {
 //
 // Errors: a temporary file cannot be written.
 func (s *Sorter) Add(key, value []byte) error {
-	size := len(key) + len(value) + entrySize
-	if len(s.entries) > 0 && len(s.records)+len(s.entries)*entrySize+size > s.limit {
+	size := len(key) + len(value)
+	if len(s.entries) > 0 && s.bytes+size+(len(s.entries)+1)*entrySize > s.limit {
 		if err := s.spill(); err != nil {
 			return fmt.Errorf("temporary file: %w", err)
 		}
 	}
-	s.entries = append(s.entries, entry{prefix: prefix(key), at: int64(len(s.records)), key: uint32(len(key)), value: uint32(len(value))})
-	s.records = append(append(s.records, key...), value...)
+	if s.used == 0 || cap(s.blocks[s.used-1])-len(s.blocks[s.used-1]) < size {
+		s.block(size)
+	}
+	last := &s.blocks[s.used-1]
+	s.entries = append(s.entries, entry{prefix: prefix(key), block: uint32(s.used - 1), at: uint32(len(*last)), key: uint32(len(key)), value: uint32(len(value))})
+	*last = append(append(*last, key...), value...)
+	s.bytes += size
 	return nil
+}
+
+// block begins the next block, which has room for so many bytes. Blocks are
+// used again after a spill.
+func (s *Sorter) block(size int) {
+	switch {
+	case s.used == len(s.blocks):
+		s.blocks = append(s.blocks, make([]byte, 0, max(size, blockBytes)))
+	case cap(s.blocks[s.used]) < size:
+		s.blocks[s.used] = make([]byte, 0, size)
+	default:
+		s.blocks[s.used] = s.blocks[s.used][:0]
+	}
+	s.used++
 }
 
 // prefix returns the first eight bytes as a number that compares as they do.
@@ -73,11 +95,11 @@ func prefix(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-func (s *Sorter) key(e *entry) []byte { return s.records[e.at : e.at+int64(e.key)] }
+func (s *Sorter) key(e *entry) []byte { return s.blocks[e.block][e.at : e.at+e.key] }
 
 func (s *Sorter) value(e *entry) []byte {
-	at := e.at + int64(e.key)
-	return s.records[at : at+int64(e.value)]
+	at := e.at + e.key
+	return s.blocks[e.block][at : at+e.value]
 }
 
 func (s *Sorter) sort() {
@@ -88,7 +110,7 @@ func (s *Sorter) sort() {
 		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.at, b.at)
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.at, b.at))
 	})
 }
 
@@ -103,7 +125,7 @@ func (s *Sorter) spill() error {
 		}
 		return nil
 	})
-	s.entries, s.records = s.entries[:0], s.records[:0]
+	s.entries, s.used, s.bytes = s.entries[:0], 0, 0
 	if err == nil && len(s.runs) >= maxRuns {
 		err = s.mergeRuns()
 	}
@@ -175,7 +197,7 @@ func (s *Sorter) Sorted() iter.Seq2[Record, error] {
 			return
 		}
 		err := s.spill()
-		s.records, s.entries = nil, nil
+		s.blocks, s.entries = nil, nil
 		var m *merge
 		if err == nil {
 			m, err = newMerge(s.runs)
@@ -197,7 +219,7 @@ func (s *Sorter) Close() {
 	for _, f := range s.runs {
 		f.close()
 	}
-	s.runs, s.records, s.entries = nil, nil, nil
+	s.runs, s.blocks, s.entries, s.used = nil, nil, nil, 0
 }
 
 // run is one sorted file that is being read.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"unicode/utf8"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -133,6 +134,11 @@ func (f *file) rows() iter.Seq2[*datasets.Row, error] {
 // row converts the current record.
 func (f *file) row(row *datasets.Row) error {
 	*row = datasets.Row{Trace: f.trace, JobID: f.Text(f.name), GPUType: f.Label(f.spec), Status: f.Label(f.phase)}
+	for _, i := range []int{f.name, f.spec, f.phase} {
+		if !utf8.Valid(f.Bytes(i)) {
+			return f.Errorf(i, "is not UTF-8 text")
+		}
+	}
 	if row.JobID == "" {
 		return f.Errorf(f.name, "is empty")
 	}

@@ -83,6 +83,7 @@ func TestImportErrors(t *testing.T) {
 		"milli":      {small + "x,1,1,1,1001,,,,1,2,3\n", "line 6: column gpu_milli: is 1001: a GPU has 1000"},
 		"negative":   {small + "x,1,1,1,1000,,,,-1,2,3\n", "line 6: column creation_time: is -1"},
 		"no name":    {small + ",1,1,1,1000,,,,1,2,3\n", "line 6: column name: is empty"},
+		"not UTF-8":  {small + "x,1,1,1,1000,\x82,,,1,2,3\n", "line 6: column gpu_spec: is not UTF-8 text"},
 		"fields":     {small + "x,1\n", "line 6: has 2 fields, the header has 11"},
 		"empty":      {"", "is empty"},
 	} {

@@ -1,6 +1,7 @@
 package pai
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -108,8 +109,10 @@ func (j *joiner) jobsByName(in Tables) (*importer.Sorter, error) {
 		})
 	}
 	byInstance, tags := j.sorter(), j.sorter()
+	var named importer.Pack
 	err := j.readJobs(in.Jobs, func(instance, name []byte, job importer.Pack) error {
-		return byInstance.Add(instance, append(importer.Pack{}.Text(name), job...))
+		named = append(importer.Pack(named[:0]).Text(name), job...)
+		return byInstance.Add(instance, named)
 	})
 	if err != nil {
 		return nil, err
@@ -194,29 +197,28 @@ func (j *joiner) readTags(path string, tags *importer.Sorter) error {
 	})
 }
 
-// joinTags appends the first tag to each job.
+// joinTags appends to each job the first tag of its inst_id.
 func joinTags(byInstance, tags, byName *importer.Sorter) error {
-	var name, job, tag []byte
+	var instance, name, job, tag []byte // the first and the last outlive the job: the next one may have the same inst_id
+	found, first := false, true
 	none := importer.Pack{}.Text(nil).Text(nil)
 	return importer.Join(byInstance.Sorted(), tags.Sorted(),
 		func(l importer.Record) error {
 			u := importer.Unpack(l.Value)
 			name = append(name[:0], u.Text()...)
-			job, tag = append(job[:0], u...), nil
+			job = append(job[:0], u...)
+			if first || !bytes.Equal(l.Key, instance) {
+				instance, tag, found, first = append(instance[:0], l.Key...), append(tag[:0], none...), false, false
+			}
 			return nil
 		},
 		func(r importer.Record) error {
-			if tag == nil {
-				tag = append([]byte{}, r.Value...)
+			if !found {
+				tag, found = append(tag[:0], r.Value...), true
 			}
 			return nil
 		},
-		func() error {
-			if tag == nil {
-				tag = none
-			}
-			return byName.Add(name, append(job, tag...))
-		})
+		func() error { return byName.Add(name, append(job, tag...)) })
 }
 
 // readTasks reads the task table. A task is its name, number of instances,
@@ -313,12 +315,13 @@ func (t *tally) pack(p importer.Pack) importer.Pack {
 // jobs reads the whole jobs in the order of the job table.
 func (j *joiner) jobs(joined *importer.Sorter) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
+		words := importer.Words{}
 		for record, err := range joined.Sorted() {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			job := unpack(importer.Unpack(record.Value))
+			job := unpack(importer.Unpack(record.Value), words)
 			job.Trace = j.options.Trace
 			if !yield(&job, nil) {
 				return
@@ -328,18 +331,18 @@ func (j *joiner) jobs(joined *importer.Sorter) iter.Seq2[*Job, error] {
 }
 
 // unpack reads a whole job.
-func unpack(u importer.Unpack) Job {
+func unpack(u importer.Unpack, words importer.Words) Job {
 	var j Job
-	j.User, j.Status = u.Label(), u.Label()
+	j.User, j.Status = words.Label(u.Text()), words.Label(u.Text())
 	submit, end := u.Number(), u.Number()
-	j.Group, j.Model = u.Label(), u.Label()
+	j.Group, j.Model = words.Label(u.Text()), words.Label(u.Text())
 	j.JobID = string(u.Text())
 	j.Duplicate = u.Number().OK
 	j.Tasks, j.Instances = int(u.Number().V), u.Number().V
 	start := u.Number()
 	j.CPUs, j.GPUs = percent(u.Number()), percent(u.Number())
-	j.TaskName = string(u.Text())
-	j.PlanGPU, j.GPUType = u.Number().V, u.Label()
+	j.TaskName = words.Text(u.Text())
+	j.PlanGPU, j.GPUType = u.Number().V, words.Label(u.Text())
 	j.SubmitS = submit
 	if submit.OK && start.OK {
 		j.QueueS = datasets.Some(start.V - submit.V)

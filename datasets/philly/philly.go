@@ -20,11 +20,9 @@ import (
 	"yardstick/datasets/importer"
 )
 
-// The cleaning rules of both forms, beside importer.RuleNoDuration and
-// importer.RuleNoGPUs.
-const (
-	RuleLucid = "lucid"
-)
+// RuleLucid is a cleaning rule of both forms, beside importer.RuleNoDuration
+// and importer.RuleNoGPUs.
+const RuleLucid = "lucid"
 
 // Options say how a trace is imported. The zero value is a good one.
 type Options struct {
