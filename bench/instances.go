@@ -109,11 +109,7 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 }
 
 func (src *Source) buildProfiled(w *datasets.Window, common build.Common) (*sched.Instance, error) {
-	gpu, ok := strings.CutPrefix(src.Profiles, "builtin:")
-	if !ok {
-		return nil, fmt.Errorf("profiles %q: name a GPU of the built-in ones, such as builtin:v100", src.Profiles)
-	}
-	configs, err := profile.BuiltinConfigs(gpu)
+	configs, err := configurations(src.Profiles)
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
@@ -122,4 +118,25 @@ func (src *Source) buildProfiled(w *datasets.Window, common build.Common) (*sche
 		o.SingleShare = datasets.Some(*src.SingleShare)
 	}
 	return build.Gang(w, o)
+}
+
+// configurations plans the pipeline configurations of the built-in models on a
+// GPU (builtin:v100), or of the profiles in a Parquet file.
+func configurations(name string) ([]profile.Config, error) {
+	if gpu, ok := strings.CutPrefix(name, "builtin:"); ok {
+		return profile.BuiltinConfigs(gpu)
+	}
+	profiles, err := profile.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []profile.Config
+	for i := range profiles {
+		configs, err := profile.Configs(&profiles[i], profile.ConfigOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, configs...)
+	}
+	return all, nil
 }

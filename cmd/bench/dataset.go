@@ -18,7 +18,7 @@ func (a *app) datasetCommand() *cobra.Command {
 		Short: "List, fetch, import, generate, slice and describe traces",
 	}
 	c.AddCommand(a.datasetListCommand(), a.datasetFetchCommand(), a.datasetImportCommand(), a.datasetGenerateCommand(),
-		a.datasetSliceCommand(), a.datasetDescribeCommand())
+		a.datasetSliceCommand(), a.datasetDescribeCommand(), a.datasetProfileCommand(), a.datasetInterferenceCommand())
 	return c
 }
 
