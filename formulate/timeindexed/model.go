@@ -1,0 +1,393 @@
+package timeindexed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// ErrTooLarge reports an instance whose costs cannot be held exactly in
+// float64, or that has more slots than can be built.
+var ErrTooLarge = errors.New("too large for a time-indexed program")
+
+// maxColumns bounds what build allocates; DefaultSlot stays far below.
+const maxColumns = 2_000_000
+
+// grid cuts time into slots of length δ, and rounds durations to slots.
+//
+// Down is the relaxation: a job of duration d occupies ⌊d/δ⌋ slots from slot s
+// on, s ≥ ⌊r/δ⌋, and costs max(r, sδ) + d. A schedule in continuous time maps
+// to starts ⌊t/δ⌋. If two discretised intervals overlap then so do the real
+// ones, since t1+d1 ≤ t2 implies ⌊t1⌋+⌊d1⌋ ≤ ⌊t1+d1⌋ ≤ ⌊t2⌋ in units of δ, and
+// intervals that overlap pairwise share an instant (Helly's theorem on the
+// line). Hence capacity holds in every slot, and the cost has not risen.
+//
+// Up is feasible in time: ⌈d/δ⌉ slots, s ≥ ⌈r/δ⌉, and the cost sδ + d.
+//
+// If δ divides every r and d the two are the same, and exact: some optimal
+// schedule starts every job at a release date or at another job's end, which
+// are sums of multiples of δ.
+type grid struct {
+	slot sched.Time
+	up   bool
+}
+
+func ceilDiv(a, b sched.Time) sched.Time { return (a + b - 1) / b }
+
+// occupied returns how many slots a duration takes.
+func (g grid) occupied(d sched.Time) int {
+	if g.up {
+		return int(ceilDiv(d, g.slot))
+	}
+	return int(d / g.slot)
+}
+
+// firstSlot returns the earliest slot to start in.
+func (g grid) firstSlot(release sched.Time) int {
+	if g.up {
+		return int(ceilDiv(release, g.slot))
+	}
+	return int(release / g.slot)
+}
+
+// begin returns the time that a start in slot s stands for.
+func (g grid) begin(release sched.Time, s int) sched.Time {
+	return max(release, sched.Time(s)*g.slot)
+}
+
+// divides reports whether δ divides every release date and duration of p.
+func (p *problem) divides(slot sched.Time) bool {
+	return !slices.ContainsFunc(p.jobs, func(j job) bool {
+		return j.release%slot != 0 || slices.ContainsFunc(j.choices, func(c choice) bool { return c.time%slot != 0 })
+	})
+}
+
+// run is the columns of one job with one duration: starts in the consecutive
+// slots from first on, columns from base on.
+type run struct {
+	job, choice int
+	base        int
+	first, n    int
+	slots       int // occupied
+}
+
+// column is a start.
+type column struct {
+	run  int
+	slot int
+}
+
+// program is the aggregated time-indexed program of a grid.
+//
+//	u[j,k,s] ∈ {0,1}: job j starts in slot s with its k-th duration
+//	min Σ cost(j,k,s) u[j,k,s]
+//	Σ_{k,s} u[j,k,s] = 1                                          each job j
+//	Σ_j g_j Σ_{k, s ≤ τ < s + D_jk} u[j,k,s] ≤ G                   each slot τ
+//
+// Servers are not in it. Unless every server fills up with any jobs (see
+// problem.alike) it is therefore a relaxation of what the grid stands for, to
+// be followed by an assignment of servers; clashes that this finds come back
+// as rows (see clash).
+type program struct {
+	p      *problem
+	grid   grid
+	model  *milp.Model
+	runs   []run
+	cols   []column
+	byJob  [][]int // runs of each job
+	jobRow []int
+	// empty reports that some job has no start left: no point exists.
+	empty bool
+}
+
+// size returns rows, columns and nonzeros of the program that build makes of
+// one duration per job, with a row for every slot.
+func (p *problem) size(g grid, until []sched.Time) (rows, cols, nonzeros int) {
+	type span struct{ from, to int }
+	var spans []span // slots that a job may hold GPUs in
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		n, slots := p.starts(g, i, 0, until[i]), g.occupied(j.least())
+		cols += n
+		nonzeros += n * (1 + slots)
+		if n > 0 && slots > 0 {
+			from := g.firstSlot(j.release)
+			spans = append(spans, span{from, from + n + slots - 1})
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	rows = len(p.jobs)
+	for covered := 0; len(spans) > 0; spans = spans[1:] {
+		rows += max(0, spans[0].to-max(covered, spans[0].from))
+		covered = max(covered, spans[0].to)
+	}
+	return rows, cols, nonzeros
+}
+
+// starts returns how many slots job i may start in with its k-th duration so
+// that it completes by until.
+func (p *problem) starts(g grid, i, k int, until sched.Time) int {
+	j := &p.jobs[i]
+	latest := until - j.choices[k].time
+	if latest < g.begin(j.release, g.firstSlot(j.release)) {
+		return 0
+	}
+	return int(latest/g.slot) - g.firstSlot(j.release) + 1
+}
+
+// build makes the program in which job j completes by until[j], with all its
+// durations if all[j] and only the shortest otherwise: that is a relaxation,
+// in which a job that takes longer is represented by its start. With timed
+// false the costs are zero: the program asks for any point.
+//
+// Errors: ErrTooLarge.
+func (p *problem) build(g grid, until []sched.Time, all []bool, timed bool) (*program, error) {
+	m := &program{p: p, grid: g, model: &milp.Model{Name: "time-indexed", IntegralCost: true}, byJob: make([][]int, len(p.jobs))}
+	worst := 0.0
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		row, most := milp.Row{Name: fmt.Sprintf("job%d", i), Sense: milp.EQ, RHS: 1}, 0.0
+		for k := range j.choices {
+			if k > 0 && !all[i] {
+				break
+			}
+			r := run{job: i, choice: k, base: len(m.cols), first: g.firstSlot(j.release), slots: g.occupied(j.choices[k].time),
+				n: p.starts(g, i, k, until[i])}
+			if len(m.cols)+r.n > maxColumns {
+				return nil, fmt.Errorf("more than %d columns with slots of %v: %w", maxColumns, g.slot, ErrTooLarge)
+			}
+			for s := r.first; s < r.first+r.n; s++ {
+				cost := 0.0
+				if timed {
+					var exact bool
+					cost, exact = product(j.weight, g.begin(j.release, s)+j.choices[k].time)
+					m.model.IntegralCost = m.model.IntegralCost && exact && cost == math.Trunc(cost)
+				}
+				v := m.model.AddVar(milp.Variable{Name: fmt.Sprintf("u%d_%d_%d", i, k, s), Upper: 1, Integer: true, Cost: cost})
+				row.Cols, row.Vals = append(row.Cols, v), append(row.Vals, 1)
+				m.cols = append(m.cols, column{run: len(m.runs), slot: s})
+				most = max(most, cost)
+			}
+			m.byJob[i] = append(m.byJob[i], len(m.runs))
+			m.runs = append(m.runs, r)
+		}
+		if len(row.Cols) == 0 {
+			m.empty = true
+		}
+		worst += most
+		m.jobRow = append(m.jobRow, m.model.AddRow(row))
+	}
+	if worst >= 1<<53 {
+		return nil, fmt.Errorf("the objective reaches %g, beyond 2^53: %w", worst, ErrTooLarge)
+	}
+	m.addCapacity()
+	return m, nil
+}
+
+// product returns w·t rounded down to a float64, and whether that is exact.
+func product(w float64, t sched.Time) (float64, bool) {
+	v := float64(t) // exact: t ≤ MaxTime < 2^53
+	cost := w * v
+	if rest := math.FMA(w, v, -cost); rest < 0 {
+		return math.Nextafter(cost, math.Inf(-1)), false
+	} else if rest > 0 {
+		return cost, false
+	}
+	return cost, true
+}
+
+// addCapacity adds one row per slot in which more GPUs may be asked for than
+// there are. Its right-hand side is the most GPUs that the jobs in question can
+// use together, which may be fewer than G.
+func (m *program) addCapacity() {
+	last := 0
+	for _, r := range m.runs {
+		last = max(last, r.first+r.n+r.slots)
+	}
+	rows := make([]milp.Row, last)
+	wanted := make([][]int, last) // gangs
+	for i, runs := range m.byJob {
+		gang := m.p.jobs[i].gang
+		seen := make([]bool, last)
+		for _, k := range runs {
+			r := &m.runs[k]
+			for q := range r.n {
+				for s := r.first + q; s < r.first+q+r.slots; s++ {
+					if !seen[s] {
+						seen[s] = true
+						wanted[s] = append(wanted[s], gang)
+					}
+					rows[s].Cols, rows[s].Vals = append(rows[s].Cols, r.base+q), append(rows[s].Vals, float64(gang))
+				}
+			}
+		}
+	}
+	for s := range rows {
+		if most, all := largestSum(wanted[s], m.p.gpus); !all {
+			rows[s].Name, rows[s].Sense, rows[s].RHS = fmt.Sprintf("slot%d", s), milp.LE, float64(most)
+			m.model.AddRow(rows[s])
+		}
+	}
+}
+
+// largestSum returns the largest sum of some of the numbers that is at most
+// limit, and whether that is all of them.
+func largestSum(numbers []int, limit int) (most int, all bool) {
+	total := 0
+	reached := make([]bool, limit+1)
+	reached[0] = true
+	for _, v := range numbers {
+		total += v
+		for s := limit; s >= v; s-- {
+			reached[s] = reached[s] || reached[s-v]
+		}
+	}
+	for most = limit; !reached[most]; most-- {
+	}
+	return most, total <= limit
+}
+
+// start is a choice of the program: job i starts in a slot, with a duration.
+type start struct {
+	job, choice int
+	slot        int
+}
+
+// column returns the column of a start, or -1.
+func (m *program) column(s start) int {
+	for _, k := range m.byJob[s.job] {
+		if r := &m.runs[k]; r.choice == s.choice && s.slot >= r.first && s.slot < r.first+r.n {
+			return r.base + s.slot - r.first
+		}
+	}
+	return -1
+}
+
+// point returns the point of one start per job, or nil if a job or a column is
+// missing.
+func (m *program) point(starts []start) []float64 {
+	if len(starts) != len(m.p.jobs) {
+		return nil
+	}
+	x := make([]float64, len(m.cols))
+	for _, s := range starts {
+		c := m.column(s)
+		if c < 0 {
+			return nil
+		}
+		x[c] = 1
+	}
+	return x
+}
+
+// starts reads an integral point; it returns nil if a job does not start
+// exactly once.
+func (m *program) starts(x []float64) []start {
+	out := make([]start, len(m.p.jobs))
+	count := make([]int, len(m.p.jobs))
+	for c, v := range x {
+		if v > 0.5 {
+			r := &m.runs[m.cols[c].run]
+			out[r.job] = start{job: r.job, choice: r.choice, slot: m.cols[c].slot}
+			count[r.job]++
+		}
+	}
+	if slices.ContainsFunc(count, func(n int) bool { return n != 1 }) {
+		return nil
+	}
+	return out
+}
+
+// requests states starts in time.
+func (m *program) requests(starts []start) []request {
+	out := make([]request, len(starts))
+	for k, s := range starts {
+		out[k] = request{job: s.job, start: m.grid.begin(m.p.jobs[s.job].release, s.slot), limit: s.choice}
+	}
+	return out
+}
+
+// discretised returns the point that a schedule maps to, or nil if the program
+// has none for it; with the grid rounded down it costs no more than the
+// schedule.
+func (m *program) discretised(stays []stay) []float64 {
+	starts := make([]start, 0, len(stays))
+	for _, s := range stays {
+		j := &m.p.jobs[s.job]
+		at := start{job: s.job, slot: int(s.start / m.grid.slot)}
+		for at.choice = len(m.byJob[s.job]) - 1; at.choice > 0 && j.choices[at.choice].time > s.end-s.start; at.choice-- {
+		}
+		starts = append(starts, at)
+	}
+	return m.point(starts)
+}
+
+// listed turns the point of a linear program into a feasible one: jobs in
+// order of mean start, each in the earliest slots with room for its shortest
+// duration. It returns nil if a job finds none within its window.
+func (m *program) listed(x []float64) []float64 {
+	mean := make([]float64, len(m.p.jobs))
+	for c, v := range x {
+		if v > 0 {
+			mean[m.runs[m.cols[c].run].job] += v * float64(m.cols[c].slot)
+		}
+	}
+	return m.point(m.p.onGrid(m.grid, byKey(mean)))
+}
+
+// onGrid is serial schedule generation on the grid: each job in the earliest
+// slots with room for its shortest duration, servers aside.
+func (p *problem) onGrid(g grid, order []int) []start {
+	var used []int
+	out := make([]start, 0, len(order))
+	for _, i := range order {
+		j := &p.jobs[i]
+		first, slots := g.firstSlot(j.release), g.occupied(j.least())
+		for s := first; s < first+slots; s++ {
+			for s >= len(used) {
+				used = append(used, 0)
+			}
+			if used[s]+j.gang > p.gpus {
+				first = s + 1
+			}
+		}
+		for s := first; s < first+slots; s++ {
+			used[s] += j.gang
+		}
+		out = append(out, start{job: i, slot: first})
+	}
+	return out
+}
+
+// cost returns the cost of starts, as problem.cost.
+func (g grid) cost(p *problem, starts []start) *big.Rat {
+	completion := make([]sched.Time, len(p.jobs))
+	for _, s := range starts {
+		j := &p.jobs[s.job]
+		completion[s.job] = g.begin(j.release, s.slot) + j.choices[s.choice].time
+	}
+	return p.cost(completion)
+}
+
+// byKey returns the indices of key in increasing order of key.
+func byKey(key []float64) []int {
+	order := make([]int, len(key))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case key[a] < key[b]:
+			return -1
+		case key[a] > key[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}

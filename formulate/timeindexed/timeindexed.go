@@ -1,0 +1,296 @@
+// Package timeindexed solves gang scheduling with exclusive GPUs (class N)
+// through the time-indexed integer program, and returns an interval that holds
+// the optimum in continuous time.
+//
+// Time is cut into slots of length δ. With durations rounded down the program
+// is a relaxation, whose proven bound is the lower end. With durations rounded
+// up its points are feasible in time; after servers have been assigned and
+// every start moved to the left they give the upper end. If δ divides all
+// release dates and durations, one exact program does both.
+//
+// Source: J. P. Sousa and L. A. Wolsey, "A time indexed formulation of
+// non-preemptive single machine scheduling problems", Math. Program. 54 (1992),
+// with GPUs in place of the machine.
+package timeindexed
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"time"
+
+	"yardstick/formulate"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// Options direct Solve. The zero value is a good choice.
+type Options struct {
+	// Slot is the slot length δ; 0 means DefaultSlot.
+	Slot sched.Time
+	// Limits are for the whole call. Of the time, only what the solver itself
+	// takes is counted. The nodes are per program.
+	Limits milp.Limits
+	// Incumbent is a feasible schedule of class N; nil leaves the first upper
+	// bound to list schedules. It is checked.
+	Incumbent *sched.Schedule
+}
+
+// Result is an interval around the optimum.
+type Result struct {
+	Schedule *sched.Schedule // feasible
+	Cost     *big.Rat        // of Schedule
+	// Lower is a proven lower bound on the optimum in continuous time. It is
+	// never less than what the jobs cost each alone.
+	Lower *big.Rat
+	// Claimed is the lower bound that a solver claimed without proof, if one
+	// did; nil otherwise.
+	Claimed *big.Rat
+	Slot    sched.Time
+	// Exact reports that the slot divides all data. Then Lower falls short of
+	// the optimum only if a limit was reached.
+	Exact  bool
+	Solves []Run
+}
+
+// Optimal reports whether Schedule is proven to be optimal.
+func (r *Result) Optimal() bool { return r.Lower.Cmp(r.Cost) >= 0 }
+
+// Run records one integer program.
+type Run struct {
+	Name     string // down, up or exact; for the makespan followed by its limit
+	Relation formulate.Relation
+	Rows     int
+	Cols     int
+	Nonzeros int
+	Integers int
+	Clashes  int // rows that forbid starts for which no servers exist
+	Result   *milp.Result
+}
+
+// Solve bounds the optimum of an instance from both sides. Reaching a limit
+// leaves the interval wider; it is not an error.
+//
+// Errors: the instance is not one of continuous time with fixed gangs, or the
+// objective is maximised; ErrTooLarge; ErrIncumbent; the solver cannot run.
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+	out, err := solve(ctx, in, obj, solver, opt)
+	if err != nil {
+		return nil, fmt.Errorf("timeindexed: instance %q: %w", in.Name, err)
+	}
+	return out, nil
+}
+
+func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+	p, err := newProblem(in, obj)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Slot < 0 {
+		return nil, fmt.Errorf("the slot is %v: it must be positive", opt.Slot)
+	}
+	s := &search{ctx: ctx, p: p, solver: solver, limits: opt.Limits, lower: p.trivial(), best: p.first()}
+	if opt.Incumbent != nil {
+		given, err := p.incumbent(opt.Incumbent)
+		if err != nil {
+			return nil, err
+		}
+		s.best = better(s.best, better(given, p.inOrderOf(given.stays)))
+	}
+	slot := opt.Slot
+	if slot == 0 {
+		slot = p.defaultSlot(s.best.cost)
+	}
+	exact := p.divides(slot)
+	if err := s.run(slot, exact); err != nil {
+		return nil, err
+	}
+	schedule, err := p.schedule(s.best.stays)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Schedule: schedule, Cost: p.objective(s.best.cost), Lower: p.objective(s.lower), Slot: slot, Exact: exact, Solves: s.runs}
+	if s.claimed != nil {
+		out.Claimed = p.objective(s.claimed)
+	}
+	return out, nil
+}
+
+// search is a Solve in progress. Costs are in units of problem.cost.
+type search struct {
+	ctx     context.Context
+	p       *problem
+	solver  milp.Solver
+	limits  milp.Limits
+	spent   time.Duration
+	best    plan
+	lower   *big.Rat // proven
+	claimed *big.Rat // or nil
+	clashes []clash
+	runs    []Run
+}
+
+// closed reports whether nothing is left to learn.
+func (s *search) closed() bool { return s.lower.Cmp(s.best.cost) >= 0 || s.ctx.Err() != nil }
+
+// step is one of the programs that a search consists of.
+type step struct {
+	name     string
+	grid     grid
+	relation formulate.Relation
+	share    float64 // of the time left
+	exact    bool    // the slot divides all data
+}
+
+func (s *search) run(slot sched.Time, exact bool) error {
+	down, up := grid{slot: slot}, grid{slot: slot, up: true}
+	steps := []step{{"down", down, formulate.Relaxation, 0.6, false}, {"up", up, formulate.Restriction, 1, false}}
+	if exact {
+		steps = []step{{"exact", down, s.p.exactness(), 1, true}}
+	}
+	solve := s.total
+	if s.p.makespan {
+		solve = s.bottleneck
+	}
+	for _, st := range steps {
+		if s.closed() {
+			break
+		}
+		before := s.best
+		if err := solve(&st); err != nil {
+			return err
+		}
+		if s.best.cost.Cmp(before.cost) < 0 && !s.closed() {
+			s.best = s.p.improve(s.best, startOrder(s.best.stays))
+		}
+	}
+	return nil
+}
+
+// exactness is the relation of the program of a slot that divides all data.
+func (p *problem) exactness() formulate.Relation {
+	if p.alike() {
+		return formulate.Exact
+	}
+	return formulate.Relaxation // of servers
+}
+
+// maxClashes bounds how often starts without servers are forbidden and the
+// program solved again.
+const maxClashes = 100
+
+// total solves the program of Σ w_j C_j on a grid.
+func (s *search) total(st *step) error {
+	g := st.grid
+	for {
+		known := s.best.cost
+		if g.up { // what the grid can express costs more
+			known = g.cost(s.p, s.p.onGrid(g, startOrder(s.best.stays)))
+		}
+		m, err := s.p.build(g, s.p.deadlines(known), s.clashing(), true)
+		if err != nil {
+			return err
+		}
+		start := m.discretised(s.best.stays)
+		if g.up {
+			start = m.point(s.p.onGrid(g, startOrder(s.best.stays)))
+		}
+		r, err := s.solve(st, st.name, m, start)
+		if err != nil {
+			return err
+		}
+		if st.relation != formulate.Restriction {
+			s.learn(r)
+		}
+		if again := s.use(st, m, r); !again || s.closed() {
+			return nil
+		}
+	}
+}
+
+// learn keeps the bound of a relaxation.
+func (s *search) learn(r *milp.Result) {
+	if r.Dual == milp.None || math.IsInf(r.DualBound, 0) {
+		return // the program has a point: +Inf could only be a mistake
+	}
+	bound := new(big.Rat).SetFloat64(r.DualBound)
+	if r.Dual == milp.Claimed {
+		s.claimed = bound
+	} else if bound.Cmp(s.lower) > 0 {
+		s.lower = bound
+	}
+}
+
+// use makes schedules of the solver's point. It returns true if no servers
+// exist for its starts and that is now forbidden, so that the program should be
+// solved again.
+func (s *search) use(st *step, m *program, r *milp.Result) bool {
+	starts := m.starts(r.X)
+	if starts == nil {
+		return false
+	}
+	order := make([]float64, len(starts))
+	for _, at := range starts {
+		order[at.job] = float64(at.slot)
+	}
+	s.best = better(s.best, s.p.planOf(s.p.listSchedule(byKey(order))))
+	if st.grid.up || st.exact {
+		stays, _, verdict := s.p.assign(m.requests(starts), exactly)
+		if verdict == assigned {
+			s.best = better(s.best, s.p.inOrderOf(stays))
+		}
+		if verdict == assigned || st.grid.up {
+			return false
+		}
+	}
+	if r.Termination != milp.Optimal || len(s.clashes) >= maxClashes {
+		return false
+	}
+	found := m.clashes(starts)
+	s.clashes = append(s.clashes, found...)
+	return len(found) > 0
+}
+
+// clashing reports which jobs are part of a clash.
+func (s *search) clashing() []bool {
+	out := make([]bool, len(s.p.jobs))
+	for _, c := range s.clashes {
+		for _, m := range c.members {
+			out[m.job] = true
+		}
+	}
+	return out
+}
+
+// solve hands a program to the solver and records it.
+func (s *search) solve(st *step, name string, m *program, start []float64) (*milp.Result, error) {
+	for _, c := range s.clashes {
+		m.forbid(c)
+	}
+	l := s.limits
+	if l.Time > 0 {
+		l.Time = max(time.Duration(st.share*float64(l.Time-s.spent)), time.Millisecond)
+	}
+	solver := s.solver
+	if g, ok := solver.(guided); ok {
+		solver = g.Guided(start, m.listed)
+	}
+	r, err := solver.Solve(s.ctx, m.model, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	s.spent += r.Stats.Wall
+	s.runs = append(s.runs, Run{Name: name, Relation: st.relation, Rows: len(m.model.Rows), Cols: len(m.model.Vars),
+		Nonzeros: m.model.Nonzeros(), Integers: m.model.Integers(), Clashes: len(s.clashes), Result: r})
+	return r, nil
+}
+
+// guided is what a solver may offer besides milp.Solver: to start from a
+// point, and to ask for candidates near the points of linear programs.
+type guided interface {
+	Guided(start []float64, heuristic func(x []float64) []float64) milp.Solver
+}
