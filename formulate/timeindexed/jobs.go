@@ -33,9 +33,6 @@ type choice struct {
 // least returns d^min.
 func (j *job) least() sched.Time { return j.choices[0].time }
 
-// anywhere reports whether the job runs equally long on any GPUs.
-func (j *job) anywhere() bool { return j.choices[0].patterns == nil }
-
 // problem is an instance with the objective Σ w_j C_j or max C_j. The other
 // objectives have the same optimal schedules.
 type problem struct {
@@ -44,7 +41,6 @@ type problem struct {
 	makespan bool
 	gpus     int
 	jobs     []job
-	steps    int // of local search for the first schedule
 }
 
 // newProblem reads the instance.

@@ -14,43 +14,47 @@ import (
 // jobs complete by then; windows get short, so that its linear program is far
 // stronger than one with a variable for the makespan.
 //
-// A value is excluded only by a proof that its program has no point. A limit
-// ends the bisection and leaves the interval as it is.
+// A value is excluded from the proven lower bound only by a proof that its
+// program has no point. Where a limit leaves a value undecided, the bisection
+// goes on below it, for the sake of the lower bound. Where a solver only claims
+// that there is no point, what follows is a claim too.
 func (s *search) bottleneck(st *step) error {
 	g := st.grid
-	starts := s.p.onGrid(g, startOrder(s.best.stays))
-	known := g.cost(s.p, starts)
-	if !g.up {
-		known = s.best.cost // its own discretisation costs no more
+	known := s.best.cost // its own discretisation costs no more
+	if g.up {
+		known = g.cost(s.p, s.p.onGrid(g, startOrder(s.best.stays)))
 	}
 	values := s.p.makespans(g, timeOf(known))
-	low, high := 0, len(values)-1 // the optimum on the grid is in values[low..high]
+	low, high := 0, len(values)-1 // the optimum on the grid is at least values[low]
 	if !g.up {
 		low, _ = slices.BinarySearch(values, timeOf(s.lower))
 	}
+	evidence := milp.Proven
 	for low < high && !s.closed() {
 		mid := (low + high) / 2
-		feasible, decided, err := s.within(st, values[mid])
-		if err != nil {
+		feasible, how, err := s.within(st, values[mid])
+		switch {
+		case err != nil:
 			return err
-		}
-		if !decided {
-			return nil
-		}
-		if feasible {
+		case feasible || how == milp.None && !g.up:
 			high = mid
 			continue
+		case how == milp.None:
+			return nil
+		case how == milp.Claimed:
+			evidence = milp.Claimed
 		}
 		low = mid + 1
 		if !g.up { // every schedule has a discretised makespan, and it is not below this
-			s.raise(values[low])
+			s.raise(values[low], evidence)
 		}
 	}
 	return nil
 }
 
-// within asks whether all jobs can complete by the given time on the grid.
-func (s *search) within(st *step, until sched.Time) (feasible, decided bool, err error) {
+// within asks whether all jobs can complete by the given time on the grid. If
+// not, it returns the evidence, which is None if the question is open.
+func (s *search) within(st *step, until sched.Time) (feasible bool, how milp.Evidence, err error) {
 	limit := make([]sched.Time, len(s.p.jobs))
 	for i := range limit {
 		limit[i] = until
@@ -58,27 +62,32 @@ func (s *search) within(st *step, until sched.Time) (feasible, decided bool, err
 	for {
 		m, err := s.p.build(st.grid, limit, s.clashing(), false)
 		if err != nil {
-			return false, false, err
+			return false, milp.None, err
 		}
 		if m.empty {
-			return false, true, nil
+			return false, milp.Proven, nil
 		}
 		r, err := s.solve(st, fmt.Sprintf("%s C≤%v", st.name, until), m, nil)
-		if err != nil {
-			return false, false, err
-		}
-		if r.X == nil {
-			return false, r.Termination == milp.Infeasible && r.Dual == milp.Proven, nil
+		switch {
+		case err != nil:
+			return false, milp.None, err
+		case r.Termination == milp.Infeasible:
+			return false, r.Dual, nil
+		case r.X == nil:
+			return false, milp.None, nil
 		}
 		if again := s.use(st, m, r); !again {
-			return true, true, nil
+			return true, milp.None, nil
 		}
 	}
 }
 
-// raise sets the proven lower bound to t if that is more.
-func (s *search) raise(t sched.Time) {
-	if v := new(big.Rat).SetInt64(int64(t)); v.Cmp(s.lower) > 0 {
+// raise notes that no schedule completes before t.
+func (s *search) raise(t sched.Time, how milp.Evidence) {
+	v := new(big.Rat).SetInt64(int64(t))
+	if how == milp.Claimed {
+		s.claimed = v
+	} else if v.Cmp(s.lower) > 0 {
 		s.lower = v
 	}
 }

@@ -141,13 +141,17 @@ type step struct {
 	relation formulate.Relation
 	share    float64 // of the time left
 	exact    bool    // the slot divides all data
+	rounds   int     // programs solved at most because starts had no servers
 }
 
 func (s *search) run(slot sched.Time, exact bool) error {
 	down, up := grid{slot: slot}, grid{slot: slot, up: true}
-	steps := []step{{"down", down, formulate.Relaxation, 0.6, false}, {"up", up, formulate.Restriction, 1, false}}
+	steps := []step{
+		{name: "down", grid: down, relation: formulate.Relaxation, share: 0.6, rounds: 8},
+		{name: "up", grid: up, relation: formulate.Restriction, share: 1},
+	}
 	if exact {
-		steps = []step{{"exact", down, s.p.exactness(), 1, true}}
+		steps = []step{{name: "exact", grid: down, relation: s.p.exactness(), share: 1, exact: true, rounds: 100}}
 	}
 	solve := s.total
 	if s.p.makespan {
@@ -175,10 +179,6 @@ func (p *problem) exactness() formulate.Relation {
 	}
 	return formulate.Relaxation // of servers
 }
-
-// maxClashes bounds how often starts without servers are forbidden and the
-// program solved again.
-const maxClashes = 100
 
 // total solves the program of Σ w_j C_j on a grid.
 func (s *search) total(st *step) error {
@@ -244,7 +244,7 @@ func (s *search) use(st *step, m *program, r *milp.Result) bool {
 			return false
 		}
 	}
-	if r.Termination != milp.Optimal || len(s.clashes) >= maxClashes {
+	if st.rounds--; r.Termination != milp.Optimal || st.rounds < 0 {
 		return false
 	}
 	found := m.clashes(starts)

@@ -109,7 +109,7 @@ func (t *tree) propagate() bool {
 					if v.Upper <= v.Lower || q.vals[k]*int64(v.Upper) <= room {
 						continue
 					}
-					v.Upper = math.Floor(float64(room / q.vals[k])) // at least its lower bound, as least ≤ rhs
+					v.Upper = float64(room / q.vals[k]) // not below its lower bound, as least ≤ rhs
 					changed = true
 				}
 			}
