@@ -3,7 +3,7 @@
 #   make bench   install what is missing, build, run the main job, print the ratio table
 #   make test    install what is missing, run every test
 #
-# Everything else: build, check, race, golden, clean.
+# Everything else: build, check, race, fuzz, golden, clean.
 
 LPSOLVE_INC ?= $(firstword $(wildcard /usr/include/lpsolve /opt/homebrew/opt/lp_solve/include /opt/local/include/lpsolve) /usr/include/lpsolve)
 export CGO_ENABLED := 1
@@ -13,7 +13,7 @@ export CGO_LDFLAGS := -O2 -g
 # Packages that run goroutines or cgo beside each other.
 CONCURRENT := ./bench/... ./solvers/lpsolve/... ./solvers/isolate/...
 
-.PHONY: bench build test check race golden clean prepare prepare-test
+.PHONY: bench build test check race fuzz golden clean prepare prepare-test
 
 bench: build
 	bin/bench run
@@ -34,9 +34,19 @@ check: prepare
 race: prepare-test
 	go test -race -short -timeout 30m $(CONCURRENT)
 
+# Fuzzes every reader in turn; FUZZTIME=5m for a thorough run.
+FUZZTIME ?= 30s
+fuzz: prepare
+	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\).*/\1/p' "$$file"); do \
+			echo "$$name in $$file"; \
+			go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
+
 # Rewrites every golden file from what the code does now: read the diff.
 golden: prepare-test
-	go test ./bench/... ./cmd/... ./datasets/... -update
+	go test ./bench/record ./bench/report ./datasets ./datasets/build ./datasets/generate ./datasets/throughput ./solvers/milp -update
 
 clean:
 	rm -rf bin results .venv
