@@ -43,8 +43,9 @@ func readAll(text string, columns int) ([][]string, error) {
 // compareCSV holds the reader against encoding/csv.
 func compareCSV(t *testing.T, text string) {
 	t.Helper()
-	text = strings.TrimPrefix(text, "\ufeff")
-	reference := csv.NewReader(strings.NewReader(text))
+	// A byte order mark at the start is not part of the first field; package
+	// encoding/csv leaves it in.
+	reference := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	want, wantErr := reference.ReadAll()
 	columns := 1
 	if len(want) > 0 {
