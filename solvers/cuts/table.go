@@ -44,26 +44,38 @@ func replicas(j *sched.Job, s int) int {
 //
 // Errors: ErrTooLarge.
 func newTable(in *sched.Instance, id sched.JobID) (*table, error) {
+	sizes := sizeClasses(&in.Cluster)
+	most := make([]int, len(sizes))
+	for i, c := range sizes {
+		most[i] = c.gpus
+	}
+	return newTableOf(in, id, sizes, most)
+}
+
+// newTableOf is newTable for placements that use at most most[i] GPUs of a
+// server of sizes[i].
+func newTableOf(in *sched.Instance, id sched.JobID, sizes []sizeClass, most []int) (*table, error) {
 	j := &in.Jobs[id]
-	t := &table{job: j, sizes: sizeClasses(&in.Cluster)}
+	t := &table{job: j, sizes: sizes}
 	type entry struct {
 		value *big.Rat
 		near  float64 // value rounded to nearest, which keeps order
 		rank  *int32
 	}
 	var all []entry
-	for _, class := range t.sizes {
+	for i, class := range t.sizes {
+		most := most[i]
 		row := make([]block, len(j.Stages))
 		for s := range j.Stages {
-			ka, kx, kb := min(replicas(j, s-1), class.gpus), min(replicas(j, s), class.gpus), min(replicas(j, s+1), class.gpus)
+			ka, kx, kb := min(replicas(j, s-1), most), min(replicas(j, s), most), min(replicas(j, s+1), most)
 			cells := (ka + 1) * (kx + 1) * (kb + 1)
 			if len(all)+cells > maxTable {
 				return nil, fmt.Errorf("cuts: job %d: more than %d stage times: %w", id, maxTable, ErrTooLarge)
 			}
 			bl := block{make([]int32, cells), kx + 1, kb + 1}
 			for a := 0; a <= ka; a++ {
-				for x := 1; x <= min(kx, class.gpus-a); x++ {
-					for b := 0; b <= min(kb, class.gpus-a-x); b++ {
+				for x := 1; x <= min(kx, most-a); x++ {
+					for b := 0; b <= min(kb, most-a-x); b++ {
 						v := in.StageTime(id, s, a, x, b, class.gpus)
 						near, _ := v.Float64()
 						all = append(all, entry{v, near, &bl.ranks[(a*bl.width+x)*bl.depth+b]})

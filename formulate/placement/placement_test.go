@@ -1,0 +1,302 @@
+package placement
+
+import (
+	"context"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"yardstick/formulate"
+	"yardstick/sched"
+	"yardstick/solvers/branch"
+	"yardstick/solvers/cuts"
+	"yardstick/solvers/external"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
+)
+
+// random returns an instance of one job and parts for it. Round data have a
+// coarse common unit, so that programs are exact.
+func random(rng *rand.Rand, round bool) (in *sched.Instance, servers, parts []int) {
+	in = &sched.Instance{Name: "random", Model: sched.ModelGang, Cluster: sched.Cluster{Inter: 1e9, Intra: 1e10}}
+	if !round {
+		in.Cluster.Inter = sched.Bandwidth(1e8 + rng.Int64N(1e9))
+		in.Cluster.Intra = in.Cluster.Inter * sched.Bandwidth(1+rng.IntN(50))
+	}
+	size := func(n int64) sched.Bytes {
+		if round {
+			return sched.Bytes(rng.Int64N(n) * 12e6)
+		}
+		return sched.Bytes(rng.Int64N(n * 12e6))
+	}
+	j := sched.Job{Weight: 1, Iters: 10}
+	for s, n := 0, 1+rng.IntN(4); s < n; s++ {
+		st := sched.Stage{Replicas: 1 + rng.IntN(3), Compute: sched.Duration(1+rng.Int64N(200)) * 1e6, Params: size(20)}
+		if !round {
+			st.Compute += sched.Duration(rng.Int64N(1e6))
+		}
+		if s < n-1 {
+			st.Boundary = size(5)
+		}
+		j.Stages = append(j.Stages, st)
+	}
+	in.Jobs = []sched.Job{j}
+	for left := j.Gang(); left > 0; {
+		n := min(left, 1+rng.IntN(4))
+		servers, parts = append(servers, len(servers)), append(parts, n)
+		in.Cluster.Servers = append(in.Cluster.Servers, sched.Server{GPUs: n + rng.IntN(3)})
+		left -= n
+	}
+	rng.Shuffle(len(parts), func(a, b int) {
+		servers[a], servers[b], parts[a], parts[b] = servers[b], servers[a], parts[b], parts[a]
+	})
+	return in, servers, parts
+}
+
+// formulations are the programs and what their optimum must be.
+var formulations = []struct {
+	name  string
+	build func(*sched.Instance, sched.JobID, []int, []int) (*Program, error)
+	best  func(in *sched.Instance, servers, parts []int) (*big.Rat, error)
+	value func(*sched.Instance, *sched.Placement) (*big.Rat, error)
+}{
+	{"naive cut", NaiveCut, leastCut, cutOf},
+	{"count cut", CountCut, leastCut, cutOf},
+	{"one-hot alpha", OneHotAlpha, leastAlpha, alphaOf},
+}
+
+func leastCut(in *sched.Instance, servers, parts []int) (*big.Rat, error) {
+	_, cut, err := cuts.MinCut(in, 0, servers, parts)
+	return cut, err
+}
+
+func leastAlpha(in *sched.Instance, servers, parts []int) (*big.Rat, error) {
+	b, err := cuts.BestAlpha(in, 0, servers, parts, 0)
+	if err != nil {
+		return nil, err
+	}
+	return b.Lower, nil // of such small jobs also Alpha
+}
+
+func cutOf(in *sched.Instance, p *sched.Placement) (*big.Rat, error) {
+	return cuts.CutWeight(&in.Jobs[0], p), nil
+}
+
+func alphaOf(in *sched.Instance, p *sched.Placement) (*big.Rat, error) { return in.IterTime(0, p) }
+
+// agree checks a result that claims to be optimal against the combinatorial
+// engine: equality if the program is exact; else a bound from below, and a
+// placement within what rounding may cost.
+func agree(t *testing.T, in *sched.Instance, servers, parts []int, p *Program, res *milp.Result, want *big.Rat, value func(*sched.Instance, *sched.Placement) (*big.Rat, error)) {
+	t.Helper()
+	if res.Termination != milp.Optimal {
+		t.Fatalf("%s: %s %s", p.Model.Name, res.Termination, res.Message)
+	}
+	place, err := p.Decode(res.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := value(in, &place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lower, _ := p.Lower(res)
+	if lower.Cmp(want) > 0 || got.Cmp(want) < 0 {
+		t.Fatalf("%s: bound %s, placement %s, optimum %s", p.Model.Name, lower, got, want)
+	}
+	if p.Relation == formulate.Exact {
+		if lower.Cmp(want) != 0 || got.Cmp(want) != 0 {
+			t.Fatalf("%s: bound %s, placement %s, optimum %s, though exact", p.Model.Name, lower, got, want)
+		}
+		return
+	}
+	units := new(big.Rat).Quo(new(big.Rat).Sub(got, lower), p.Unit)
+	if edges := int64(200); units.Cmp(big.NewRat(edges, 1)) > 0 { // more than any job here has terms that are rounded
+		t.Fatalf("%s: bound %s and placement %s are %s units apart", p.Model.Name, lower, got, units.FloatString(1))
+	}
+}
+
+func TestAgainstCombinatorialEngine(t *testing.T) {
+	solver := branch.New(lpsolve.LP{})
+	exact := map[string]int{}
+	for seed := range uint64(120) {
+		rng := rand.New(rand.NewPCG(seed, 41))
+		in, servers, parts := random(rng, seed%2 == 0)
+		if err := in.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range formulations {
+			if f.name == "naive cut" && in.Jobs[0].Gang() > 6 {
+				continue
+			}
+			p, err := f.build(in, 0, servers, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Model.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			want, err := f.best(in, servers, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := solver.Solve(context.Background(), p.Model, milp.Limits{Nodes: 20_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, evidence := p.Lower(res); evidence != milp.Proven {
+				t.Fatalf("seed %d, %s: bound is %q", seed, f.name, evidence)
+			}
+			agree(t, in, servers, parts, p, res, want, f.value)
+			if p.Relation == formulate.Exact {
+				exact[f.name]++
+			}
+		}
+	}
+	for _, f := range formulations {
+		if n := exact[f.name]; n < 10 || n > 110 {
+			t.Errorf("%s: %d exact programs of 120: the test needs both kinds", f.name, n)
+		}
+	}
+}
+
+// TestPlacementsArePoints fixes random placements in the alpha and count
+// programs: each is a point, at no more than its true value.
+func TestPlacementsArePoints(t *testing.T) {
+	solver := branch.New(lpsolve.LP{})
+	fixed := 0
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(seed, 42))
+		in, servers, parts := random(rng, seed%2 == 0)
+		r, err := newRequest(in, 0, servers, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gang []int // stages of the replicas, in random order
+		for s, st := range in.Jobs[0].Stages {
+			for range st.Replicas {
+				gang = append(gang, s)
+			}
+		}
+		rng.Shuffle(len(gang), func(a, b int) { gang[a], gang[b] = gang[b], gang[a] })
+		counts := make([][]int, len(r.gpus))
+		alike, ordered := map[[2]int]int{}, true
+		for m, g := range r.gpus {
+			counts[m] = make([]int, len(in.Jobs[0].Stages))
+			for _, s := range gang[:g] {
+				counts[m][s]++
+			}
+			gang = gang[g:]
+			key := [2]int{g, r.size(m)}
+			if before, ok := alike[key]; ok && before < counts[m][0] {
+				ordered = false // not itself a point, but its mirror image is
+			}
+			alike[key] = counts[m][0]
+		}
+		if !ordered {
+			continue
+		}
+		fixed++
+		place, err := r.placement(counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range formulations[1:] {
+			p, err := f.build(in, 0, servers, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			col := 0 // variables come part by part, stage by stage, count by count
+			for m := range counts {
+				for s, x := range counts[m] {
+					p.Model.Vars[col+x].Lower = 1
+					col += r.most(m, s) + 1
+				}
+			}
+			res, err := solver.Solve(context.Background(), p.Model, milp.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := f.value(in, &place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Termination != milp.Optimal {
+				t.Fatalf("seed %d, %s: %s with a placement fixed", seed, f.name, res.Termination)
+			}
+			agree(t, in, servers, parts, p, res, want, f.value)
+		}
+	}
+	if fixed < 30 {
+		t.Errorf("only %d placements", fixed)
+	}
+}
+
+// TestExternalSolvers compares with the programs on PATH and with lp_solve's
+// own search.
+func TestExternalSolvers(t *testing.T) {
+	solvers := []milp.Solver{lpsolve.MIP{}}
+	for _, s := range external.Found() {
+		solvers = append(solvers, s)
+	}
+	for _, s := range solvers {
+		t.Run(s.Name(), func(t *testing.T) {
+			for seed := range uint64(20) {
+				rng := rand.New(rand.NewPCG(seed, 43))
+				in, servers, parts := random(rng, true)
+				for _, f := range formulations {
+					if f.name == "naive cut" && in.Jobs[0].Gang() > 6 {
+						continue
+					}
+					p, err := f.build(in, 0, servers, parts)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p.Relation != formulate.Exact { // large coefficients are beyond what tolerances resolve
+						continue
+					}
+					want, err := f.best(in, servers, parts)
+					if err != nil {
+						t.Fatal(err)
+					}
+					res, err := s.Solve(context.Background(), p.Model, milp.Limits{Time: 20 * time.Second})
+					if err != nil {
+						t.Fatal(err)
+					}
+					agree(t, in, servers, parts, p, res, want, f.value)
+				}
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 44))
+	in, servers, parts := random(rng, true)
+	for _, f := range formulations {
+		for name, request := range map[string][2][]int{
+			"too few parts":  {servers, parts[1:]},
+			"not the gang":   {servers[1:], parts[1:]},
+			"unknown server": {append([]int{99}, servers[1:]...), parts},
+			"no parts":       {nil, nil},
+		} {
+			if p, err := f.build(in, 0, request[0], request[1]); err == nil || p != nil {
+				t.Errorf("%s, %s: error %v", f.name, name, err)
+			}
+		}
+		p, err := f.build(in, 0, servers, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Decode(make([]float64, len(p.Model.Vars))); err == nil {
+			t.Errorf("%s: a point without replicas decodes", f.name)
+		}
+		if _, err := p.Decode(nil); err == nil {
+			t.Errorf("%s: a point of another model decodes", f.name)
+		}
+		if lower, evidence := p.Lower(milp.NoResult(milp.TimeLimit)); lower != nil || evidence != milp.None {
+			t.Errorf("%s: bound %v of no result", f.name, lower)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package external
+
+import (
+	"errors"
+	"testing"
+
+	"yardstick/solvers/solvertest"
+)
+
+// present returns the solver, or skips the test where the program is absent.
+func present(t *testing.T, find func() (*Solver, error)) *Solver {
+	t.Helper()
+	s, err := find()
+	if errors.Is(err, ErrAbsent) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestGLPSOL(t *testing.T) {
+	solvertest.Solver(t, present(t, GLPSOL),
+		"node limit") // glpsol has no such option
+}
+
+func TestCBC(t *testing.T) {
+	solvertest.Solver(t, present(t, CBC))
+}
+
+func TestHiGHS(t *testing.T) {
+	solvertest.Solver(t, present(t, HiGHS))
+}
