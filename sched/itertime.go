@@ -86,9 +86,20 @@ func (in *Instance) StageTime(id JobID, s, a, x, b, gpus int) *big.Rat {
 	return beta.rat()
 }
 
+// iterTime evaluates exactly only those betas that floating point leaves in
+// doubt: with a relative error of at most 2^-47 each, the largest one is within
+// 2^-46 of the largest float.
 func (in *Instance) iterTime(j *Job, p *Placement) *big.Rat {
+	top := 0.0
+	in.eachBeta(j, p, func(b beta) { top = max(top, b.float()) })
+	const slack = 1.0 / (1 << 45)
 	alpha := new(big.Rat)
+	var last beta
 	in.eachBeta(j, p, func(b beta) {
+		if b == last || b.float() < top*(1-slack) {
+			return
+		}
+		last = b
 		if v := b.rat(); v.Cmp(alpha) > 0 {
 			alpha = v
 		}

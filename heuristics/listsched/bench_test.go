@@ -109,3 +109,24 @@ func replay(b *testing.B, in *sched.Instance, o listsched.Options, make func(lis
 	b.ReportMetric(float64(p.heap)/(1<<20), "peak-MiB")
 	b.ReportMetric(float64(p.max), "queue")
 }
+
+// BenchmarkBaselines replays the baselines of the A-SRPT paper, placed as there,
+// on pipelines of up to eight stages.
+func BenchmarkBaselines(b *testing.B) {
+	in := workload(150_000, 0.9, 1)
+	rng := rand.New(rand.NewPCG(2, 2))
+	for i := range in.Jobs {
+		j := &in.Jobs[i]
+		gang := j.Gang()
+		parts := min(gang, 1<<rng.IntN(4))
+		whole := j.Stages[0]
+		j.Stages = make([]sched.Stage, parts)
+		for s := range j.Stages {
+			j.Stages[s] = sched.Stage{Replicas: gang / parts, Compute: whole.Compute, Params: sched.Bytes(rng.IntN(200_000_000)), Boundary: sched.Bytes(rng.IntN(20_000_000))}
+		}
+		j.Stages[parts-1].Boundary = 0
+	}
+	for _, base := range baselines {
+		b.Run(base.name, func(b *testing.B) { replay(b, in, listsched.Published(), base.make) })
+	}
+}

@@ -4,7 +4,8 @@
 //
 // Under one name, public simulators mean different policies. Two choices make
 // most of the difference, and both are explicit here: what happens behind a job
-// that does not fit ([Blocking]), and which GPUs a job takes ([sim.Rule]).
+// that does not fit ([Blocking]), and which GPUs a job takes ([sim.Rule]) for
+// which of its stages ([Layout]).
 //
 // A job is looked at when it arrives and whenever GPUs may have become free.
 // Cost: O(log n) per arrival and start with n jobs waiting, and O(1) fit tests
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 
+	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 )
@@ -50,15 +52,23 @@ func (b *Blocking) UnmarshalText(text []byte) error {
 }
 
 // Options are the rules of a policy besides its key. The zero value is strict
-// blocking on one pool of GPUs.
+// blocking on one pool of GPUs, stages laid out in chain order.
 type Options struct {
 	Blocking  Blocking
 	Placement sim.Rule
+	Layout    Layout
+	// AllReduce is the shape of the graph that the layout HeavyEdge cuts, and
+	// that the predicted durations of the A-SRPT paper's baselines rest on.
+	AllReduce heavyedge.AllReduce
 }
 
 // String returns the options as they are written in results.
 func (o Options) String() string {
-	return fmt.Sprintf("blocking=%v placement=%v", o.Blocking, o.Placement)
+	s := fmt.Sprintf("blocking=%v placement=%v layout=%v", o.Blocking, o.Placement, o.Layout)
+	if o.AllReduce == heavyedge.Tree {
+		s += " allreduce=tree"
+	}
+	return s
 }
 
 // Key is what waiting jobs are ordered by, smallest first; ties go to the
@@ -126,12 +136,9 @@ func (p *Policy) Decide(v *sim.View) (sim.Decision, error) {
 	p.start = p.start[:0]
 	for q := p.next(v); q != nil; q = p.next(v) {
 		id := q.pop().job
-		place, ok, err := v.Place(id, p.options.Placement)
+		place, err := p.options.place(v, id)
 		if err != nil {
 			return sim.Decision{}, err
-		}
-		if !ok {
-			return sim.Decision{}, fmt.Errorf("listsched: no placement for job %d, which fits", id)
 		}
 		p.start = append(p.start, sim.Assignment{Job: id, Place: place})
 	}

@@ -131,7 +131,7 @@ func consolidated(t *testing.T, in *sched.Instance, id sched.JobID, iters int64)
 	for s := range free {
 		free[s] = in.Cluster.Servers[s].GPUs
 	}
-	d, err := alone.RunTime(0, placeNaively(&alone.Jobs[0], sim.Consolidate, in.Cluster.Servers, free))
+	d, err := alone.RunTime(0, placeNaively(&alone.Jobs[0], listsched.Options{Placement: sim.Consolidate}, in.Cluster.Servers, free))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestWorkload(t *testing.T) {
 
 // TestOptionsText: options are printed as they are parsed.
 func TestOptionsText(t *testing.T) {
-	if got := fmt.Sprintf("%s %v", listsched.FIFO(listsched.Options{}).Name(), listsched.Options{}); got != "fifo blocking=strict placement=pool" {
+	if got := fmt.Sprintf("%s %v", listsched.FIFO(listsched.Options{}).Name(), listsched.Options{}); got != "fifo blocking=strict placement=pool layout=chain" {
 		t.Error(got)
 	}
 	for _, o := range allOptions {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -37,7 +38,7 @@ func replayNaively(t *testing.T, in *sched.Instance, o listsched.Options, key []
 			}
 		}
 		for _, id := range r.line(now) {
-			place := placeNaively(&in.Jobs[id], o.Placement, in.Cluster.Servers, r.free)
+			place := placeNaively(&in.Jobs[id], o, in.Cluster.Servers, r.free)
 			if place != nil {
 				r.run(t, now, id, *place)
 			} else if o.Blocking == listsched.Strict {
@@ -97,8 +98,8 @@ func (r *reference) run(t *testing.T, now sched.Time, id sched.JobID, place sche
 	r.segments = append(r.segments, sched.Segment{Job: id, Start: now, End: now + train, Phase: sched.Train, Place: place})
 }
 
-// placeNaively returns where the rule puts the job, or nil.
-func placeNaively(j *sched.Job, rule sim.Rule, servers []sched.Server, free []int) *sched.Placement {
+// placeNaively returns where the options put the job, or nil.
+func placeNaively(j *sched.Job, o listsched.Options, servers []sched.Server, free []int) *sched.Placement {
 	gang, takes := j.Gang(), map[int]int{}
 	if sum(free) < gang {
 		return nil
@@ -122,7 +123,13 @@ func placeNaively(j *sched.Job, rule sim.Rule, servers []sched.Server, free []in
 		return b
 	}
 	rest := gang
-	switch rule {
+	switch o.Placement {
+	case sim.MostAvailable:
+		for rest > 0 {
+			s := most(false)
+			takes[s] = min(free[s], rest)
+			rest -= takes[s]
+		}
 	case sim.Pool:
 		for s, f := range free {
 			takes[s] = min(f, rest)
@@ -151,6 +158,17 @@ func placeNaively(j *sched.Job, rule sim.Rule, servers []sched.Server, free []in
 		takes[s] = rest
 	default:
 		panic("rule not in the reference")
+	}
+	if o.Layout == listsched.HeavyEdge && len(j.Stages) > 1 {
+		var parts []heavyedge.Part
+		for s, n := range takes {
+			parts = append(parts, heavyedge.Part{Server: s, GPUs: n})
+		}
+		place, err := heavyedge.Place(j, parts, o.AllReduce)
+		if err != nil {
+			panic(err)
+		}
+		return &place
 	}
 	return chain(j, takes, len(servers))
 }

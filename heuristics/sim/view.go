@@ -75,6 +75,18 @@ func (v *View) Paused() []sched.JobID { return v.paused }
 // Hold in this decision.
 func (v *View) Cluster() *Cluster { return v.engine.cluster }
 
+// Hardware returns the servers and bandwidths that the instance describes,
+// whoever holds them. The slice is for reading.
+func (v *View) Hardware() sched.Cluster { return v.engine.in.Cluster }
+
+// Slot returns the slot length of a slotted run, and 0 in continuous time.
+func (v *View) Slot() sched.Time {
+	if !v.engine.class.Slotted {
+		return 0
+	}
+	return v.engine.in.Slot
+}
+
 // Job returns what is known about a job.
 func (v *View) Job(id sched.JobID) (Job, error) {
 	if _, err := v.state("facts", id); err != nil {
