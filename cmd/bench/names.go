@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"yardstick/bench"
 	"yardstick/bounds"
+	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -24,6 +27,12 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 	return map[string]func(bench.MethodRef) (bench.Method, error){
 		"fifo":           listPolicy(listsched.FIFO),
 		"sjf":            listPolicy(listsched.SJF),
+		"spjf":           publishedPolicy(listsched.SPJF),
+		"spwf":           publishedPolicy(listsched.SPWF),
+		"wcs-duration":   publishedPolicy(listsched.WCSDuration),
+		"wcs-workload":   publishedPolicy(listsched.WCSWorkload),
+		"wcs-subtime":    publishedPolicy(listsched.WCSSubTime),
+		"a-srpt-perfect": asrptPerfect,
 		"exhaustive":     exhaustiveMethod,
 		"time-indexed":   timeIndexedMethod,
 		"lb0":            lowerBound(bounds.LB0),
@@ -72,6 +81,15 @@ func (p *params) text(name, fallback string, into interface{ UnmarshalText([]byt
 	if err := into.UnmarshalText([]byte(p.get(name, fallback))); err != nil && p.err == nil {
 		p.err = fmt.Errorf("%s: %w", name, err)
 	}
+}
+
+// flag reads a parameter that is true or false, and false if it is not given.
+func (p *params) flag(name string) bool {
+	v, err := strconv.ParseBool(p.get(name, "false"))
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("%s: it must be true or false", name)
+	}
+	return v
 }
 
 // finish returns the first error, an unknown parameter included.
@@ -136,4 +154,39 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.Met
 		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
 		return bench.Policy(ref, "1", func() sim.Policy { return policy(o) }), nil
 	}
+}
+
+// publishedPolicy makes one of the A-SRPT paper's baselines, with the true
+// number of iterations for a prediction.
+func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		o := listsched.Published()
+		p.text("placement", o.Placement.String(), &o.Placement)
+		p.text("layout", o.Layout.String(), &o.Layout)
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		return bench.Policy(ref, "1", func() sim.Policy { return policy(o) }), nil
+	}
+}
+
+// asrptPerfect makes A-SRPT with the true number of iterations for a
+// prediction.
+func asrptPerfect(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := asrpt.Options{Comm: new(big.Rat), Tau: new(big.Rat)}
+	p.text("comm", "3/2", o.Comm)
+	p.text("tau", "1", o.Tau)
+	p.text("ties", o.Ties.String(), &o.Ties)
+	p.text("layout", o.Layout.String(), &o.Layout)
+	p.text("slowest", o.Slowest.String(), &o.Slowest)
+	o.IdleStart = p.flag("idle-start")
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return bench.Policy(ref, "1", func() sim.Policy { return asrpt.Perfect(o) }), nil
 }
