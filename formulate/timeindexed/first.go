@@ -30,6 +30,10 @@ func better(a, b plan) plan {
 	return b
 }
 
+// maxEffort ends the search for a first schedule, and each later improvement,
+// after about a second.
+const maxEffort = 50_000_000
+
 // first returns the best of a few list schedules, improved by local search.
 // It is deterministic.
 func (p *problem) first() plan {
@@ -44,6 +48,9 @@ func (p *problem) first() plan {
 	var best plan
 	var order []int
 	for _, key := range keys {
+		if p.effort > maxEffort {
+			break
+		}
 		o := make([]int, len(p.jobs))
 		for i := range o {
 			o[i] = i
@@ -57,10 +64,10 @@ func (p *problem) first() plan {
 }
 
 // improve moves one job at a time within the list as long as that makes the
-// list schedule cheaper, for a number of list schedules that keeps it quick.
+// list schedule cheaper, for a limited number of list schedules.
 func (p *problem) improve(best plan, order []int) plan {
 	n := len(order)
-	left := min(20*n, 30_000_000/(n*n*n+1))
+	left, enough := 20*n, p.effort+maxEffort
 	for improved := true; improved; {
 		improved = false
 		for from := range n {
@@ -69,7 +76,7 @@ func (p *problem) improve(best plan, order []int) plan {
 				if to < 0 || to >= n {
 					continue
 				}
-				if left--; left < 0 {
+				if left--; left < 0 || p.effort > enough {
 					return best
 				}
 				o := slices.Clone(order)

@@ -185,7 +185,7 @@ func TestBuild(t *testing.T) {
 // Size is what Solve builds, but for the slots in which capacity cannot run out.
 func TestSizeAndSlot(t *testing.T) {
 	r := schedtest.Rand(11)
-	for range 30 {
+	for range 10 {
 		in := odd(r, 6, 2, 2)
 		slot, err := timeindexed.DefaultSlot(in, sched.TotalCompletion)
 		if err != nil {
@@ -204,6 +204,49 @@ func TestSizeAndSlot(t *testing.T) {
 		}
 		if run := got.Solves[0]; run.Cols != cols || run.Rows > rows || run.Nonzeros > nonzeros || cols > 5000 || nonzeros > 150_000 {
 			t.Errorf("size %d×%d with %d nonzeros, built %d×%d with %d", rows, cols, nonzeros, run.Rows, run.Cols, run.Nonzeros)
+		}
+	}
+}
+
+// Tiny weights make windows from costs meaningless; the horizon bounds them.
+func TestTinyWeight(t *testing.T) {
+	in := whole(schedtest.Rand(12), 4, 2, 2)
+	crowd(in)
+	in.Jobs[1].Weight = 1e-12
+	got := solve(t, in, sched.WeightedCompletion, timeindexed.Options{Slot: 10 * sched.Second})
+	if want := optimum(t, in, sched.WeightedCompletion); !within(got, want) {
+		t.Errorf("optimum %v, interval [%v, %v]", want, got.Lower, got.Cost)
+	}
+	if len(got.Solves) == 0 || got.Solves[0].Cols > 200 {
+		t.Errorf("programs %+v", got.Solves)
+	}
+}
+
+// On this program lp_solve's search, guarded or not, says that there is no
+// point at all, or used to: microseconds are large numbers. Neither bound nor
+// schedule suffer.
+func TestWrongClaims(t *testing.T) {
+	in := busy(1, 10)
+	proven := solve(t, in, sched.TotalCompletion, timeindexed.Options{})
+	claimed := solveBy(t, lpsolve.MIP{}, in, sched.TotalCompletion, timeindexed.Options{})
+	if claimed.Lower.Cmp(proven.Cost) > 0 || claimed.Cost.Cmp(proven.Lower) < 0 {
+		t.Errorf("proven [%v, %v], with lp_solve [%v, %v]", proven.Lower, proven.Cost, claimed.Lower, claimed.Cost)
+	}
+	if gap(proven.Lower, proven.Cost) > 1 {
+		t.Errorf("proven [%v, %v]", proven.Lower, proven.Cost)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	many := &sched.Instance{Name: "many", Model: sched.ModelGang, Cluster: schedtest.Servers(1)}
+	for range 301 {
+		many.Jobs = append(many.Jobs, schedtest.Job(0, 1, sched.Second))
+	}
+	wide := &sched.Instance{Name: "wide", Model: sched.ModelGang, Cluster: sched.Uniform(40, 8, 1e9, 1e9)}
+	wide.Jobs = []sched.Job{{Weight: 1, Iters: 1, Stages: []sched.Stage{{Replicas: 64, Compute: 1e9, Params: 1e9}}}}
+	for _, in := range []*sched.Instance{many, wide} {
+		if _, err := timeindexed.Solve(context.Background(), in, sched.Makespan, branch.New(lpsolve.LP{}), timeindexed.Options{}); !errors.Is(err, timeindexed.ErrTooLarge) {
+			t.Errorf("%s: error %v", in.Name, err)
 		}
 	}
 }

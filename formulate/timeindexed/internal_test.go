@@ -77,7 +77,7 @@ func TestClashIsFound(t *testing.T) {
 	}
 
 	g := grid{slot: sched.Second}
-	m, err := p.build(g, p.deadlines(big.NewRat(1e9, 1)), make([]bool, 6), true)
+	m, err := p.build(g, p.deadlines(g, big.NewRat(1e9, 1)), make([]bool, 6), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestSchedulesHavePoints(t *testing.T) {
 		}
 		s := &search{p: p}
 		build := func() *program {
-			m, err := p.build(g, p.deadlines(&late), s.clashing(), true)
+			m, err := p.build(g, p.deadlines(g, &late), s.clashing(), true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestListSchedules(t *testing.T) {
 		for _, g := range []grid{{slot: sched.Second / 4}, {slot: sched.Second / 4, up: true}} {
 			starts := p.onGrid(g, order)
 			cost := g.cost(p, starts)
-			m, err := p.build(g, p.deadlines(cost), make([]bool, len(p.jobs)), true)
+			m, err := p.build(g, p.deadlines(g, cost), make([]bool, len(p.jobs)), true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package timeindexed
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -9,9 +10,12 @@ import (
 	"yardstick/solvers/cuts"
 )
 
-// maxPatterns is the number of patterns per job beyond which the package
-// gives up: the integer programs would be hopeless too.
-const maxPatterns = 5000
+// Numbers of jobs, and of patterns per job, beyond which the package gives up:
+// the integer programs would be hopeless too.
+const (
+	maxJobs     = 300
+	maxPatterns = 1000
+)
 
 // job is what the formulation knows of a job: its release date r, weight w,
 // gang g, and the choices of a pattern, grouped by the time d they hold their
@@ -41,6 +45,7 @@ type problem struct {
 	makespan bool
 	gpus     int
 	jobs     []job
+	effort   int // spent on list schedules, in elementary steps
 }
 
 // newProblem reads the instance.
@@ -58,6 +63,8 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		return nil, fmt.Errorf("the instance is slotted: continuous time is needed")
 	case obj.Maximised():
 		return nil, fmt.Errorf("objective %v is not one of completion times", obj)
+	case len(in.Jobs) > maxJobs:
+		return nil, fmt.Errorf("%d jobs, more than %d: %w", len(in.Jobs), maxJobs, ErrTooLarge)
 	}
 	p := &problem{in: in, obj: obj, makespan: obj == sched.Makespan, gpus: in.Cluster.GPUs()}
 	for i := range in.Jobs {
@@ -88,6 +95,9 @@ func (out *job) readChoices(in *sched.Instance) error {
 		return nil
 	}
 	patterns, err := cuts.Patterns(in, out.id, maxPatterns)
+	if errors.Is(err, cuts.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,9 +175,23 @@ func (p *problem) trivial() *big.Rat {
 //
 //	H_j = (ub − Σ_{i≠j} w_i (r_i + d_i^min)) / w_j,
 //
-// because the other jobs cost at least the subtracted sum.
-func (p *problem) deadlines(ub *big.Rat) []sched.Time {
+// because the other jobs cost at least the subtracted sum. Neither is more than
+// the last release date and all longest durations together: in a schedule in
+// which no job can start earlier on its servers, some job runs at any time
+// between the last release date and the end. One such schedule is optimal. On
+// a grid rounded up, schedules of the grid are meant.
+func (p *problem) deadlines(g grid, ub *big.Rat) []sched.Time {
 	alone := p.sum(func(j *job) sched.Time { return j.release + j.least() })
+	var last, total sched.Time
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		release, longest := j.release, j.choices[len(j.choices)-1].time
+		if g.up {
+			release, longest = ceilDiv(release, g.slot)*g.slot, ceilDiv(longest, g.slot)*g.slot
+		}
+		last = max(last, release)
+		total = min(total+longest, sched.MaxTime)
+	}
 	out := make([]sched.Time, len(p.jobs))
 	for i := range p.jobs {
 		j := &p.jobs[i]
@@ -178,9 +202,9 @@ func (p *problem) deadlines(ub *big.Rat) []sched.Time {
 			h.Sub(h, alone).Add(h, own.Mul(own, w)).Quo(h, w)
 		}
 		floor := new(big.Int).Div(h.Num(), h.Denom()) // Euclidean: rounds down
-		out[i] = sched.MaxTime
-		if floor.IsInt64() && sched.Time(floor.Int64()) < sched.MaxTime {
-			out[i] = sched.Time(floor.Int64())
+		out[i] = min(last+total, sched.MaxTime)
+		if floor.IsInt64() {
+			out[i] = min(out[i], sched.Time(floor.Int64()))
 		}
 	}
 	return out

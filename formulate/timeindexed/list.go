@@ -64,6 +64,7 @@ func (p *problem) free(done []stay, from, to sched.Time) []int {
 	use := make([]int, len(p.in.Cluster.Servers))
 	peak := make([]int, len(use))
 	at := func(t sched.Time) {
+		p.effort += len(done) + len(use)
 		clear(use)
 		for k := range done {
 			if s := &done[k]; s.start <= t && t < s.end {
@@ -107,6 +108,7 @@ func (c *choice) fit(p *problem, gang int, free []int) (servers, parts []int, ok
 // one, so taking the tightest server never closes a way that another leaves.
 func (p *problem) match(q *cuts.Pattern, free []int) ([]int, bool) {
 	var servers []int
+	p.effort += len(free)
 	for k, part := range q.Parts {
 		best := -1
 		for m, f := range free {

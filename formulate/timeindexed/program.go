@@ -51,7 +51,7 @@ func build(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool) (*
 	if up {
 		cost = g.cost(p, p.onGrid(g, startOrder(known.stays)))
 	}
-	m, err := p.build(g, p.deadlines(cost), make([]bool, len(p.jobs)), true)
+	m, err := p.build(g, p.deadlines(g, cost), make([]bool, len(p.jobs)), true)
 	if err != nil {
 		return nil, err
 	}

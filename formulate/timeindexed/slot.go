@@ -41,12 +41,12 @@ func Size(in *sched.Instance, obj sched.Objective, slot sched.Time) (rows, cols,
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("timeindexed: instance %q: %w", in.Name, err)
 	}
-	rows, cols, nonzeros = p.size(grid{slot: slot}, p.deadlines(p.first().cost))
+	rows, cols, nonzeros = p.size(grid{slot: slot}, p.deadlines(grid{slot: slot}, p.first().cost))
 	return rows, cols, nonzeros, nil
 }
 
 func (p *problem) defaultSlot(known *big.Rat) sched.Time {
-	until := p.deadlines(known)
+	until := p.deadlines(grid{}, known)
 	within := func(slot sched.Time, columns, nonzeros int) bool {
 		_, c, n := p.size(grid{slot: slot}, until)
 		return c <= columns && n <= nonzeros

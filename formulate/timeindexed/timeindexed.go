@@ -188,7 +188,7 @@ func (s *search) total(st *step) error {
 		if g.up { // what the grid can express costs more
 			known = g.cost(s.p, s.p.onGrid(g, startOrder(s.best.stays)))
 		}
-		m, err := s.p.build(g, s.p.deadlines(known), s.clashing(), true)
+		m, err := s.p.build(g, s.p.deadlines(g, known), s.clashing(), true)
 		if err != nil {
 			return err
 		}

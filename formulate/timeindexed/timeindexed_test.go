@@ -140,12 +140,15 @@ func TestIntervalHoldsOptimum(t *testing.T) {
 	r := schedtest.Rand(3)
 	slots := []sched.Time{0, sched.Second / 3, sched.Second, 4 * sched.Second}
 	gap, closed := 0.0, 0
-	const instances = 100
+	const instances = 60
 	for k := range instances {
 		in := odd(r, 3+r.IntN(4), 2+r.IntN(2), 2+r.IntN(3))
 		obj := objectives[k%len(objectives)]
 		want := optimum(t, in, obj)
 		for _, slot := range slots {
+			if slot == 0 && k%3 > 0 {
+				continue
+			}
 			got := solve(t, in, obj, timeindexed.Options{Slot: slot})
 			if !within(got, want) {
 				t.Fatalf("instance %d, %v, slot %v: optimum %v, interval [%v, %v]", k, obj, slot, want, got.Lower, got.Cost)
@@ -159,7 +162,7 @@ func TestIntervalHoldsOptimum(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("default slot: lower bound %.2f %% below the optimum on average, schedule optimal in %d of %d", gap/instances*100, closed, instances)
+	t.Logf("default slot: lower bound %.2f %% below the optimum on average, schedule optimal in %d of %d", gap/(instances/3)*100, closed, instances/3)
 }
 
 // Whatever limit ends it, the bound holds.
@@ -251,7 +254,7 @@ func TestLoads(t *testing.T) {
 func TestClaimsAreKeptApart(t *testing.T) {
 	r := schedtest.Rand(7)
 	claims := 0
-	for k := range 60 {
+	for k := range 40 {
 		in := whole(r, 4+r.IntN(3), 2, 3)
 		obj := objectives[k%4] // not the makespan, whose bisection needs proofs
 		got := solveBy(t, lpsolve.MIP{}, in, obj, timeindexed.Options{Slot: sched.Second})
@@ -267,7 +270,7 @@ func TestClaimsAreKeptApart(t *testing.T) {
 			t.Errorf("instance %d, %v: optimum %v, claimed %v, proven [%v, %v]", k, obj, want, got.Claimed, got.Lower, got.Cost)
 		}
 	}
-	if claims < 30 {
+	if claims < 20 {
 		t.Errorf("only %d claims", claims)
 	}
 }

@@ -159,3 +159,14 @@ func hard() *milp.Model {
 	}
 	return m
 }
+
+// Integers too large for float64 to tell apart are left undecided, not looped
+// over.
+func TestHugeIntegers(t *testing.T) {
+	m := &milp.Model{Name: "huge", Vars: []milp.Variable{{Upper: 1e18, Cost: 1, Integer: true}, {Upper: 1e18, Cost: 1, Integer: true}},
+		Rows: []milp.Row{{Cols: []int{0, 1}, Vals: []float64{2, -2}, Sense: milp.EQ, RHS: 1}}}
+	got := solve(t, branch.New(lpsolve.LP{}), m, milp.Limits{Nodes: 3000})
+	if got.X != nil || got.Termination == milp.Optimal {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -154,10 +154,14 @@ func (t *tree) mostFractional(x []float64) int {
 	return best
 }
 
-// cutVariable splits variable j, which is not fixed, near at.
+// cutVariable splits variable j, which is not fixed, near at. It returns false
+// where float64 has no integers in between.
 func (t *tree) cutVariable(j int, at float64) (first, second change, ok bool) {
 	v := &t.box.Vars[j]
 	below := min(max(math.Floor(at), v.Lower), v.Upper-1)
+	if below+1 <= below || below >= v.Upper {
+		return change{}, change{}, false
+	}
 	cols := []int{j}
 	low := change{cols: cols, lower: v.Lower, upper: below}
 	high := change{cols: cols, lower: below + 1, upper: v.Upper}

@@ -35,7 +35,7 @@ const (
 // openRelaxation opens the linear program of the root.
 func (t *tree) openRelaxation(lp milp.LPSolver) error {
 	low, high := costRange(t.root, t.groups)
-	t.ceiling = high
+	t.floor, t.ceiling = low, high
 	r := &relaxation{box: t.box, costScale: 1}
 	largest := 0.0
 	for _, v := range t.root.Vars {

@@ -41,7 +41,7 @@ type tree struct {
 	relax      *relaxation
 	safe       *milp.BoundEvaluator // over box
 
-	ceiling float64 // no point of the root box has an objective above it
+	floor, ceiling float64 // no point of the root box has an objective below or above
 
 	x      []float64 // the incumbent, or nil
 	cutoff float64   // its objective, rounded up; +Inf without one
@@ -105,7 +105,7 @@ func (t *tree) push(n *node) { heap.Push(&t.open, n) }
 
 // search looks at nodes until none is left or a limit is reached.
 func (t *tree) search(ctx context.Context, begin time.Time, l milp.Limits) {
-	t.push(&node{bound: math.Inf(-1)})
+	t.push(&node{bound: t.values.roundUp(t.floor)})
 	for t.plunge != nil || t.open.Len() > 0 {
 		n := t.next()
 		if t.dropped(n.bound) {
