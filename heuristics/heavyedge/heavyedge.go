@@ -8,7 +8,7 @@
 // stage are joined by the edges of its AllReduce, a ring or a double binary
 // tree, which share the volume A_s = 2 (k_s − 1)/k_s h_s.
 //
-// Source: Algorithm 1 of the A-SRPT paper ("Heavy-Edge"). Not in the source:
+// Source: section IV-B of the A-SRPT paper. Not in the source:
 // ties go to the lowest vertex, stage by stage; where the paper takes a random
 // vertex, the lowest is taken; and its rule for a server with one GPU is left
 // out, because such servers come last and each then gets exactly one of the
