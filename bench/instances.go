@@ -89,12 +89,12 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 	c := src.Cluster
 	cluster := sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra)
 	common := build.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
-		Slotted: src.Slotted, Deadline: src.Deadline, History: src.History}
+		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history()}
 	switch src.Model {
 	case sched.ModelGang:
 		if src.Profiles == "" {
 			return w.Build(datasets.Options{Name: common.Name, Cluster: cluster, Round: src.Round, Weights: src.Weights,
-				Iteration: src.Iterate, Params: src.Params, History: src.History})
+				Iteration: src.Iterate, Params: src.Params, History: src.history()})
 		}
 		return src.buildProfiled(w, common)
 	case sched.ModelPreemptive:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"yardstick/bounds"
+	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -36,6 +37,7 @@ type Problem struct {
 	Instance   *sched.Instance
 	Objectives []sched.Objective
 	Limits     SuiteLimits
+	Seed       uint64 // of the instance; shared by all its methods
 }
 
 // Outcome is what a method found for one objective. Schedules are claims until
@@ -64,6 +66,8 @@ type Replay struct {
 	Clairvoyant              bool
 	Decisions                int64
 	DecisionP50, DecisionP99 time.Duration
+	Predictor                string // name of what predicted; "" if the truth was told
+	Predictions              []sim.Prediction
 }
 
 // Terminations beside those of package milp.

@@ -15,16 +15,24 @@ import (
 	"yardstick/solvers/milp"
 )
 
+// Replayed is an online policy with what predicts the lengths of its jobs.
+type Replayed struct {
+	New func() sim.Policy // a fresh policy for every run
+	// Predictor names what NewPredictor makes from an instance's history and
+	// seed. Without it the policy is told the truth.
+	Predictor    string
+	NewPredictor func(in *sched.Instance, seed uint64) (sim.Predictor, error)
+}
+
 // Policy returns the method that replays an instance under an online policy.
-// A fresh policy is made for every run.
-func Policy(ref MethodRef, version string, newPolicy func() sim.Policy) Method {
-	return &policyMethod{ref, version, newPolicy}
+func Policy(ref MethodRef, version string, p Replayed) Method {
+	return &policyMethod{ref, version, p}
 }
 
 type policyMethod struct {
-	ref       MethodRef
-	version   string
-	newPolicy func() sim.Policy
+	ref     MethodRef
+	version string
+	policy  Replayed
 }
 
 func (m *policyMethod) Ref() MethodRef  { return m.ref }
@@ -33,12 +41,19 @@ func (m *policyMethod) Kind() Kind      { return Online }
 
 func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	start := time.Now()
-	clock := func() time.Duration { return time.Since(start) }
-	r, err := sim.Run(ctx, p.Instance, m.newPolicy(), sim.Options{Clock: clock, Slotted: p.Instance.Slot > 0})
+	o := sim.Options{Clock: func() time.Duration { return time.Since(start) }, Slotted: p.Instance.Slot > 0}
+	if m.policy.NewPredictor != nil {
+		var err error
+		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
+			return nil, err
+		}
+	}
+	r, err := sim.Run(ctx, p.Instance, m.policy.New(), o)
 	if err != nil {
 		return nil, err
 	}
-	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99}
+	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99,
+		Predictor: m.policy.Predictor, Predictions: r.Predictions}
 	out := make([]Outcome, len(p.Objectives))
 	for i := range out {
 		out[i] = Outcome{Schedule: r.Schedule, Termination: completed, Replay: replay}

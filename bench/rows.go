@@ -31,6 +31,7 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 			continue
 		}
 		schedules := addSchedules(run, r)
+		addPredictions(run, r)
 		for k, objective := range r.Cell.Objectives {
 			st := standings.of(r.Cell.Instance, objective)
 			addSolves(run, plan, r, k, objective)
@@ -240,6 +241,12 @@ func addSchedules(run *record.Run, r *CellResult) []record.Opt[int] {
 
 func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified) {
 	in := r.Cell.Instance.Instance
+	predicted := map[sched.JobID]int64{}
+	if replay := r.Outcomes[0].Replay; replay != nil {
+		for _, p := range replay.Predictions {
+			predicted[p.Job] = p.Iters
+		}
+	}
 	for _, t := range v.Jobs() {
 		j := &in.Jobs[t.Job]
 		row := record.Job{CellID: r.Cell.ID, Schedule: n, Job: int(t.Job), Name: record.Text(j.Name),
@@ -251,7 +258,32 @@ func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified) {
 			row.GPUs, row.Servers = record.Some(t.GPUs), record.Some(t.Servers)
 			row.Iteration = record.Some(t.Train.Seconds() / float64(j.Iters))
 		}
+		if iters, ok := predicted[t.Job]; ok {
+			row.ItersPredicted = record.Some(float64(iters))
+		}
 		run.Jobs = append(run.Jobs, row)
+	}
+}
+
+// addPredictions adds the predictions of a replay. All objectives share one.
+func addPredictions(run *record.Run, r *CellResult) {
+	if len(r.Outcomes) == 0 || r.Outcomes[0].Replay == nil {
+		return
+	}
+	in, replay := r.Cell.Instance, r.Outcomes[0].Replay
+	seen := map[string]int{}
+	for _, j := range in.History {
+		seen[j.Group]++
+	}
+	for _, p := range replay.Predictions {
+		j := &in.Jobs[p.Job]
+		row := record.Prediction{CellID: r.Cell.ID, Instance: in.Name, Method: r.Cell.Method.Ref().String(), Predictor: replay.Predictor,
+			Job: int(p.Job), Release: j.Release.Seconds(), User: record.Text(j.User), Group: record.Text(j.Group), GPUs: j.Gang(),
+			Predicted: p.Iters, Iters: j.Iters, Error: p.Iters - j.Iters}
+		if j.Group != "" {
+			row.History = seen[j.Group]
+		}
+		run.Predictions = append(run.Predictions, row)
 	}
 }
 

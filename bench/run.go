@@ -107,7 +107,7 @@ func runCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 			r.Skipped, r.Err, r.Outcomes, r.Verified = true, nil, nil, nil
 		}
 	}()
-	problem := Problem{Instance: cell.Instance.Instance, Objectives: cell.Objectives, Limits: limits}
+	problem := Problem{Instance: cell.Instance.Instance, Objectives: cell.Objectives, Limits: limits, Seed: cell.Instance.Seed}
 	r.Outcomes, r.Err = cell.Method.Run(ctx, problem)
 	if r.Err == nil && len(r.Outcomes) != len(cell.Objectives) {
 		r.Err = fmt.Errorf("%s returned %d outcomes for %d objectives", cell.Method.Ref(), len(r.Outcomes), len(cell.Objectives))

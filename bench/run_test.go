@@ -59,11 +59,11 @@ func (f *fake) Run(_ context.Context, p Problem) ([]Outcome, error) {
 }
 
 func fifo() Method {
-	return Policy(MethodRef{Name: "fifo"}, "1", func() sim.Policy { return listsched.FIFO(listsched.Options{}) })
+	return Policy(MethodRef{Name: "fifo"}, "1", Replayed{New: func() sim.Policy { return listsched.FIFO(listsched.Options{}) }})
 }
 
 func sjf() Method {
-	return Policy(MethodRef{Name: "sjf"}, "1", func() sim.Policy { return listsched.SJF(listsched.Options{}) })
+	return Policy(MethodRef{Name: "sjf"}, "1", Replayed{New: func() sim.Policy { return listsched.SJF(listsched.Options{}) }})
 }
 
 func optimum() Method { return Exhaustive(MethodRef{Name: "exhaustive"}, "1") }
@@ -196,8 +196,8 @@ func TestRunInterrupted(t *testing.T) {
 
 func TestCellIDs(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	plan := planOf(in, bothTotals, fifo(), sjf(), Policy(MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", nil),
-		Policy(MethodRef{Name: "fifo"}, "2", nil))
+	plan := planOf(in, bothTotals, fifo(), sjf(), Policy(MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", Replayed{}),
+		Policy(MethodRef{Name: "fifo"}, "2", Replayed{}))
 	ids := map[string]bool{}
 	for _, c := range plan.Cells {
 		ids[c.ID] = true

@@ -49,12 +49,12 @@ type Source struct {
 	Slice    datasets.Slice   `yaml:"slice" json:"slice"`
 	Cluster  ClusterRef       `yaml:"cluster" json:"cluster"`
 	Model    sched.Model      `yaml:"model" json:"model,omitempty"`
-	Round    sched.Time       `yaml:"round" json:"round"`         // releases and durations up to multiples; 0 leaves them
-	Iterate  sched.Duration   `yaml:"iteration" json:"iteration"` // length of one iteration, about; 0 for the whole run
-	Params   sched.Bytes      `yaml:"params" json:"params"`       // synthetic AllReduce volume of multi-GPU jobs; 0 for none
-	Weights  datasets.Weights `yaml:"weights" json:"weights"`     // unit | random; "" for the trace's
-	TooLarge string           `yaml:"tooLarge" json:"tooLarge"`   // error | drop: what to do with gangs beyond the cluster
-	History  int              `yaml:"history" json:"history"`     // jobs completed before the slice that predictors may see
+	Round    sched.Time       `yaml:"round" json:"round"`               // releases and durations up to multiples; 0 leaves them
+	Iterate  sched.Duration   `yaml:"iteration" json:"iteration"`       // length of one iteration, about; 0 for the whole run
+	Params   sched.Bytes      `yaml:"params" json:"params"`             // synthetic AllReduce volume of multi-GPU jobs; 0 for none
+	Weights  datasets.Weights `yaml:"weights" json:"weights"`           // unit | random; "" for the trace's
+	TooLarge string           `yaml:"tooLarge" json:"tooLarge"`         // error | drop: what to do with gangs beyond the cluster
+	History  *int             `yaml:"history" json:"history,omitempty"` // jobs completed before the slice that predictors may see, the last ones
 	Slotted  bool             `yaml:"slotted" json:"slotted,omitempty"`
 	Deadline sched.Time       `yaml:"deadline" json:"deadline,omitempty"` // of the objective scheduled-weight
 
@@ -213,6 +213,18 @@ func (src *Source) setTraceDefaults() {
 	setDefault(&src.TooLarge, "error")
 }
 
+// history returns how many past jobs an instance lists: enough, where the
+// suite does not say, to know most recurrent groups.
+func (src *Source) history() int {
+	switch {
+	case src.History != nil:
+		return *src.History
+	case src.Model == sched.ModelElastic:
+		return 0 // its jobs have no gang to remember
+	}
+	return 10_000
+}
+
 func setDefault[T comparable](p *T, v T) {
 	var zero T
 	if *p == zero {
@@ -294,7 +306,7 @@ func (src *Source) validate() error {
 		return fmt.Errorf("slice of %d jobs, repeated %d times: both must be positive", src.Slice.Jobs, src.Slice.Repeat)
 	case src.Cluster.Servers < 1 || src.Cluster.GPUsPerServer < 1:
 		return fmt.Errorf("cluster of %d × %d GPUs: both must be positive", src.Cluster.Servers, src.Cluster.GPUsPerServer)
-	case src.Round < 0 || src.Params < 0 || src.Iterate < 0 || src.History < 0:
+	case src.Round < 0 || src.Params < 0 || src.Iterate < 0 || src.history() < 0:
 		return errors.New("round, params, iteration and history must not be negative")
 	case src.TooLarge != "error" && src.TooLarge != "drop":
 		return fmt.Errorf("tooLarge is %q: it must be error or drop", src.TooLarge)

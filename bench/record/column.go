@@ -94,6 +94,8 @@ func typeOf(field any) (t Type, nullable bool) {
 		return Int32, false
 	case *Opt[int]:
 		return Int32, true
+	case *int64:
+		return Int64, false
 	case *Opt[int64]:
 		return Int64, true
 	case *float64:
@@ -137,6 +139,8 @@ func get(field any) (value, error) {
 		return integer(int64(*f), math.MaxInt32)
 	case *Opt[int]:
 		return optional(*f, func(v int) (value, error) { return integer(int64(v), math.MaxInt32) })
+	case *int64:
+		return integer(*f, 1<<53)
 	case *Opt[int64]:
 		return optional(*f, func(v int64) (value, error) { return integer(v, 1<<53) })
 	case *float64:
@@ -213,6 +217,8 @@ func set(field any, v value) {
 		*f = int(v.i)
 	case *Opt[int]:
 		*f = Some(int(v.i))
+	case *int64:
+		*f = v.i
 	case *Opt[int64]:
 		*f = Some(v.i)
 	case *float64:

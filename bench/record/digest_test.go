@@ -42,6 +42,9 @@ func TestDigestSeesValuesOnly(t *testing.T) {
 		for i := range run.Bounds {
 			run.Bounds[i].WallLimited = false
 		}
+		for i := range run.Placements {
+			run.Placements[i].WallLimited = false
+		}
 		return run
 	}
 	checkSensitivity(t, rng, base, ratioTable(base().Manifest.Params))
@@ -49,6 +52,8 @@ func TestDigestSeesValuesOnly(t *testing.T) {
 	checkSensitivity(t, rng, base, segmentTable())
 	checkSensitivity(t, rng, base, solveTable())
 	checkSensitivity(t, rng, base, boundTable())
+	checkSensitivity(t, rng, base, predictionTable())
+	checkSensitivity(t, rng, base, placementTable())
 }
 
 func checkSensitivity[R any](t *testing.T, rng *rand.Rand, base func() *Run, table *table[R]) {

@@ -67,6 +67,8 @@ func requireEqual(t *testing.T, got, want *Run) {
 	same("segments", got.Segments, want.Segments)
 	same("solves", got.Solves, want.Solves)
 	same("bounds", got.Bounds, want.Bounds)
+	same("predictions", got.Predictions, want.Predictions)
+	same("placements", got.Placements, want.Placements)
 	var a, b bytes.Buffer
 	if json.Compact(&a, got.Manifest.Suite) != nil || json.Compact(&b, want.Manifest.Suite) != nil || a.String() != b.String() {
 		t.Errorf("suite: read %s, wrote %s", got.Manifest.Suite, want.Manifest.Suite)
@@ -85,7 +87,7 @@ func TestBytesAreDeterministic(t *testing.T) {
 	time.Sleep(2 * time.Millisecond)
 	mustWrite(t, b, randomRun(7, 50))
 	files, err := os.ReadDir(a)
-	if err != nil || len(files) != 6 {
+	if err != nil || len(files) != len(Tables())+1 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, f := range files {
@@ -168,7 +170,7 @@ func TestOverwrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	requireEqual(t, got, want)
-	if n := len(snapshot(t, dir)); n != 6 {
+	if n := len(snapshot(t, dir)); n != len(Tables())+1 {
 		t.Errorf("%d files", n)
 	}
 }

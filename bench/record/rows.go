@@ -111,6 +111,24 @@ type Job struct {
 	Weight         Opt[float64]
 }
 
+// Prediction is a row of predictions.arrow: what one policy was told about the
+// length of one job.
+type Prediction struct {
+	CellID    string
+	Instance  string
+	Method    string
+	Predictor string
+	Job       int
+	Release   float64
+	User      Text
+	Group     Text
+	GPUs      int
+	History   int
+	Predicted int64
+	Iters     int64
+	Error     int64
+}
+
 // Segment is a row of segments.arrow: one segment of a schedule on one server.
 type Segment struct {
 	CellID   string

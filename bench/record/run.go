@@ -15,13 +15,15 @@ import (
 
 // Run is a result directory in memory.
 type Run struct {
-	Dir      string // where it was read from or written to
-	Manifest Manifest
-	Ratios   []Ratio
-	Jobs     []Job
-	Segments []Segment
-	Solves   []Solve
-	Bounds   []Bound
+	Dir         string // where it was read from or written to
+	Manifest    Manifest
+	Ratios      []Ratio
+	Jobs        []Job
+	Segments    []Segment
+	Solves      []Solve
+	Bounds      []Bound
+	Predictions []Prediction
+	Placements  []Placement
 }
 
 // Write writes the run's tables and manifest to dir, which it makes where it

@@ -200,6 +200,31 @@ func boundTable() *table[Bound] {
 	}
 }
 
+func predictionTable() *table[Prediction] {
+	type R = Prediction
+	return &table[R]{
+		name: "predictions",
+		doc:  "One row per job whose number of iterations a policy asked a predictor for; none where the policy was told the truth.",
+		rows: func(r *Run) *[]R { return &r.Predictions },
+		omit: func(r *R, limited map[string]bool) bool { return limited[r.CellID] },
+		columns: []column[R]{
+			{"cell_id", "", Key, "the cell, as in ratios.arrow", func(r *R) any { return &r.CellID }},
+			{"instance", "", Value, "name of the instance", func(r *R) any { return &r.Instance }},
+			{"method", "", Value, "name of the policy, with its parameters", func(r *R) any { return &r.Method }},
+			{"predictor", "", Value, "what predicted: forest, mean or median", func(r *R) any { return &r.Predictor }},
+			{"job", "", Key, "index of the job in the instance", func(r *R) any { return &r.Job }},
+			{"release_s", "s", Value, "release of the job, when it was predicted", func(r *R) any { return &r.Release }},
+			{"user", "", Value, "who submitted the job", func(r *R) any { return &r.User }},
+			{"group", "", Value, "recurrent group of the job", func(r *R) any { return &r.Group }},
+			{"gpus", "", Value, "gang size of the job", func(r *R) any { return &r.GPUs }},
+			{"group_history", "", Value, "jobs of the same group in the instance's history; 0 of a job without a group", func(r *R) any { return &r.History }},
+			{"iterations_predicted", "", Value, "number of iterations predicted; 0 for a job unlike any seen", func(r *R) any { return &r.Predicted }},
+			{"iterations", "", Value, "true number of iterations", func(r *R) any { return &r.Iters }},
+			{"error", "", Value, "predicted minus true number of iterations", func(r *R) any { return &r.Error }},
+		},
+	}
+}
+
 // Table describes one file of a result directory.
 type Table struct {
 	Name    string // of the file, with its extension
@@ -227,7 +252,7 @@ type file interface {
 
 // tables lists the files of a result directory.
 func tables(params []Param) []file {
-	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable()}
+	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable()}
 }
 
 func (t *table[R]) table() Table {

@@ -18,6 +18,8 @@ func TestEveryFieldIsAColumn(t *testing.T) {
 	checkFields(t, segmentTable())
 	checkFields(t, solveTable())
 	checkFields(t, boundTable())
+	checkFields(t, predictionTable())
+	checkFields(t, placementTable())
 }
 
 func checkFields[R any](t *testing.T, table *table[R], except ...string) {

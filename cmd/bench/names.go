@@ -12,6 +12,7 @@ import (
 	"yardstick/bounds"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/listsched"
+	"yardstick/heuristics/predict"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
@@ -32,7 +33,8 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"wcs-duration":   publishedPolicy(listsched.WCSDuration),
 		"wcs-workload":   publishedPolicy(listsched.WCSWorkload),
 		"wcs-subtime":    publishedPolicy(listsched.WCSSubTime),
-		"a-srpt-perfect": asrptPerfect,
+		"a-srpt":         asrptPolicy(false),
+		"a-srpt-perfect": asrptPolicy(true),
 		"exhaustive":     exhaustiveMethod,
 		"time-indexed":   timeIndexedMethod,
 		"lb0":            lowerBound(bounds.LB0),
@@ -90,6 +92,15 @@ func (p *params) flag(name string) bool {
 		p.err = fmt.Errorf("%s: it must be true or false", name)
 	}
 	return v
+}
+
+// count reads a parameter that is a whole number, and 0 if it is not given.
+func (p *params) count(name string) int {
+	n, err := strconv.Atoi(p.get(name, "0"))
+	if (err != nil || n < 0) && p.err == nil {
+		p.err = fmt.Errorf("%s: it must be a whole number, not negative", name)
+	}
+	return n
 }
 
 // finish returns the first error, an unknown parameter included.
@@ -152,41 +163,69 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.Met
 			return nil, err
 		}
 		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
-		return bench.Policy(ref, "1", func() sim.Policy { return policy(o) }), nil
+		return bench.Policy(ref, "1", bench.Replayed{New: func() sim.Policy { return policy(o) }}), nil
 	}
 }
 
-// publishedPolicy makes one of the A-SRPT paper's baselines, with the true
-// number of iterations for a prediction.
+// publishedPolicy makes one of the A-SRPT paper's baselines, which predict as
+// A-SRPT does.
 func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		o := listsched.Published()
 		p.text("placement", o.Placement.String(), &o.Placement)
 		p.text("layout", o.Layout.String(), &o.Layout)
+		replayed := p.predictor(predict.Forest)
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		return bench.Policy(ref, "1", func() sim.Policy { return policy(o) }), nil
+		replayed.New = func() sim.Policy { return policy(o) }
+		return bench.Policy(ref, "2", replayed), nil
 	}
 }
 
-// asrptPerfect makes A-SRPT with the true number of iterations for a
-// prediction.
-func asrptPerfect(ref bench.MethodRef) (bench.Method, error) {
-	p := readParams(ref)
-	o := asrpt.Options{Comm: new(big.Rat), Tau: new(big.Rat)}
-	p.text("comm", "3/2", o.Comm)
-	p.text("tau", "1", o.Tau)
-	p.text("ties", o.Ties.String(), &o.Ties)
-	p.text("layout", o.Layout.String(), &o.Layout)
-	p.text("slowest", o.Slowest.String(), &o.Slowest)
-	o.IdleStart = p.flag("idle-start")
-	if err := p.finish(); err != nil {
-		return nil, err
+// asrptPolicy makes A-SRPT, or A-SRPT-Perfect, which knows the numbers of
+// iterations.
+func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		o := asrpt.Options{Comm: new(big.Rat), Tau: new(big.Rat)}
+		p.text("comm", "3/2", o.Comm)
+		p.text("tau", "1", o.Tau)
+		p.text("ties", o.Ties.String(), &o.Ties)
+		p.text("layout", o.Layout.String(), &o.Layout)
+		p.text("slowest", o.Slowest.String(), &o.Slowest)
+		o.IdleStart = p.flag("idle-start")
+		replayed := bench.Replayed{New: func() sim.Policy { return asrpt.Perfect(o) }}
+		if !perfect {
+			replayed = p.predictor(predict.Forest)
+			replayed.New = func() sim.Policy { return asrpt.New(o) }
+		}
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		if err := o.Validate(); err != nil {
+			return nil, err
+		}
+		return bench.Policy(ref, "1", replayed), nil
 	}
-	if err := o.Validate(); err != nil {
-		return nil, err
+}
+
+// predictor reads what a policy's predictions come from: predictor, and what
+// goes with it.
+func (p *params) predictor(fallback predict.Model) bench.Replayed {
+	o := predict.Options{}
+	p.text("predictor", fallback.String(), &o.Model)
+	switch o.Model {
+	case predict.Perfect:
+		return bench.Replayed{}
+	case predict.Forest:
+		o.Trees = p.count("trees")
+		o.Gang = p.flag("gang")
+	default:
+		p.text("by", o.By.String(), &o.By)
 	}
-	return bench.Policy(ref, "1", func() sim.Policy { return asrpt.Perfect(o) }), nil
+	o.Retraining.Completions = p.count("retrain-after")
+	p.text("retrain-every", "0s", &o.Retraining.Period)
+	return bench.Replayed{Predictor: o.Model.String(), NewPredictor: o.New}
 }

@@ -68,8 +68,20 @@ const (
 	Overall            // all jobs
 )
 
+var keyNames = []string{"group", "user", "overall"}
+
 // String returns the key's name: group, user or overall.
-func (k Key) String() string { return [...]string{"group", "user", "overall"}[k] }
+func (k Key) String() string { return keyNames[k] }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Key) UnmarshalText(text []byte) error {
+	i := slices.Index(keyNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("key %q is unknown: %v", text, keyNames)
+	}
+	*k = Key(i)
+	return nil
+}
 
 // NewMean returns a predictor of the mean number of iterations of earlier jobs
 // with the same key, rounded to the nearest integer, halves up; 0 if there is
