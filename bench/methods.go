@@ -22,6 +22,8 @@ type Replayed struct {
 	// seed. Without it the policy is told the truth.
 	Predictor    string
 	NewPredictor func(in *sched.Instance, seed uint64) (sim.Predictor, error)
+	// Theorems evaluates what is published about the policy; nil if nothing is.
+	Theorems Theorems
 }
 
 // Policy returns the method that replays an instance under an online policy.

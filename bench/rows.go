@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/bounds/theorems"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -31,6 +32,8 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 			continue
 		}
 		schedules := addSchedules(run, r)
+		theorem, err := addTheorems(run, r, standings)
+		violations = errors.Join(violations, err)
 		addPredictions(run, r)
 		for k, objective := range r.Cell.Objectives {
 			st := standings.of(r.Cell.Instance, objective)
@@ -39,7 +42,12 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 			if r.Cell.Method.Kind() == Bound {
 				continue // it has no schedule, and so no row among the ratios
 			}
-			run.Ratios = append(run.Ratios, ratioRow(plan, r, k, objective, st, schedules))
+			row := ratioRow(plan, r, k, objective, st, schedules)
+			if theorem != nil && objective == sched.TotalCompletion {
+				row.Theorem, row.TheoremBound = record.Text(theorem.Statement+" ("+theorem.Form+")"), record.FromRat(theorem.Bound)
+				row.TheoremHolds = record.Some(theorem.Verdict == theorems.Holds)
+			}
+			run.Ratios = append(run.Ratios, row)
 		}
 	}
 	return run, violations

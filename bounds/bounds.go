@@ -3,7 +3,7 @@
 //
 // # The relaxation
 //
-// All bounds here hold for the fluid class F(1): each job j has work of d_j
+// Most bounds here hold for the fluid class F(1): each job j has work of d_j
 // units of time, is served at a rate between 0 and 1 from its release on, holds
 // g_j GPUs times that rate, and all jobs together never hold more than the G
 // GPUs of the cluster. Servers, the shape of gangs and every cost of preempting
@@ -18,6 +18,9 @@
 // once. Both are fluid schedules with the same completion times, so the bounds
 // divide the costs of N, P and P0. They do not divide the cost of schedules
 // that share GPUs: two jobs on one GPU may do more than one GPU's work.
+//
+// Two bounds use more of the rules. [Packing] needs that a job holds all of its
+// GPUs or none (P0), and [Lagrangian] that it is never preempted (N).
 //
 // Every value is computed from the raw job data in integers and rationals and
 // rounded only downwards; where all costs are integers it is then rounded up to
@@ -63,6 +66,7 @@ func (b *Bound) Divides(class sched.Class, obj sched.Objective) error {
 // method is one way to bound.
 type method struct {
 	name string
+	kind sched.Kind // the weakest class it is proven for
 	eval func(*workload, sched.Objective) (*big.Rat, error)
 }
 
@@ -72,15 +76,19 @@ const (
 	ranked
 	meanBusyTime
 	area
+	energy
+	packing
 )
 
 func methods() []method {
 	return []method{
-		lb0:          {"lb0", (*workload).lb0},
-		srpt:         {"srpt", (*workload).srpt},
-		ranked:       {"srpt-ranked", (*workload).ranked},
-		meanBusyTime: {"mean-busy-time", (*workload).meanBusyTime},
-		area:         {"area", (*workload).area},
+		lb0:          {"lb0", sched.Fluid, (*workload).lb0},
+		srpt:         {"srpt", sched.Fluid, (*workload).srpt},
+		ranked:       {"srpt-ranked", sched.Fluid, (*workload).ranked},
+		meanBusyTime: {"mean-busy-time", sched.Fluid, (*workload).meanBusyTime},
+		area:         {"area", sched.Fluid, (*workload).area},
+		energy:       {"energy", sched.Fluid, (*workload).energy},
+		packing:      {"packing", sched.P0, (*workload).packing},
 	}
 }
 
@@ -135,6 +143,35 @@ func MeanBusyTime(in *sched.Instance, obj sched.Objective) (Bound, error) {
 // O(n log n).
 func Area(in *sched.Instance, obj sched.Objective) (Bound, error) { return one(in, obj, area) }
 
+// Energy is max over t ≤ max_j r_j + d_j of
+//
+//	t + Σ_j g_j·max(0, r_j + d_j − max(t, r_j))/G,
+//
+// a bound on the makespan that is at least [Area] and [LB0].
+//
+// The makespan is at least every such t. At a rate of at most 1, job j has done at most t − r_j of its work by t, so
+// that at least r_j + d_j − max(t, r_j) is left, and after t all GPUs together
+// need the sum divided by G. Cost: O(n log n).
+//
+// Source: left-shifted work of energetic reasoning, as in P. Baptiste, C. Le
+// Pape, W. Nuijten, Satisfiability tests and time-bound adjustments for
+// cumulative scheduling problems (1999).
+func Energy(in *sched.Instance, obj sched.Objective) (Bound, error) { return one(in, obj, energy) }
+
+// Packing is [Energy] with f(g_j/G) in place of g_j/G, for the best of several
+// functions f such that Σ x ≤ 1 implies Σ f(x) ≤ 1: gangs that run at one time
+// fit the cluster, and so do their images. One f makes every gang of more than
+// half of the GPUs need all of them.
+//
+// The functions are, for k = 1, …, 8, f(x) = x if (k+1)x is an integer and
+// ⌊(k+1)x⌋/k otherwise; and, for the eight largest gangs g ≤ G/2, f(x) = 1 above
+// 1 − g/G, 0 below g/G and x between. It holds for P0, where a job holds all of
+// its GPUs or none, but not for fluid schedules. Cost: O(n log n).
+//
+// Source: S. P. Fekete, J. Schepers, New classes of fast lower bounds for bin
+// packing problems, Math. Program. 91 (2001).
+func Packing(in *sched.Instance, obj sched.Objective) (Bound, error) { return one(in, obj, packing) }
+
 // All returns every bound that applies to the objective. It returns
 // ErrNotApplicable if none does.
 func All(in *sched.Instance, obj sched.Objective) ([]Bound, error) {
@@ -188,7 +225,7 @@ func (w *workload) bound(m method, obj sched.Objective) (Bound, error) {
 	if obj.Integral(w.in) {
 		v = ceil(v)
 	}
-	return Bound{Name: m.name, Class: sched.Class{Kind: sched.Fluid}, Objective: obj, Value: v, Certified: true}, nil
+	return Bound{Name: m.name, Class: sched.Class{Kind: m.kind}, Objective: obj, Value: v, Certified: true}, nil
 }
 
 // ceil returns the least integer that is at least v.

@@ -1,77 +1,107 @@
 package bounds
 
-import (
-	"container/heap"
-	"math/big"
-	"slices"
-)
+import "slices"
 
 // machine is a single machine of unit speed that serves released jobs one at a
-// time, preemptively, always one that comes first under before.
+// time, preemptively, always one of least rank; or, if rank is nil, one of
+// least remaining size.
 //
-// The order may depend on the remaining sizes (left) provided that service
-// only moves the served job forward; then only releases preempt.
+// Service only moves the served job forward, so that only releases preempt.
 type machine struct {
 	release, size []int64
-	before        func(a, b int) bool
-	left          []int64 // remaining sizes
-	queue         []int   // released, unfinished jobs: a heap under before
+	rank          []int64
+	queue         []waiting // a binary heap
 }
 
-func newMachine(release, size []int64) *machine {
-	return &machine{release: release, size: size, left: slices.Clone(size)}
+// waiting is a released, unfinished job.
+type waiting struct {
+	key, left int64
+	job       int32
 }
 
-// run serves all jobs and calls served for every stretch of service, in order
-// of time: job j from start on, for length units; done if that completes it.
-// start is reused between calls. Cost: O(n log n) and at most 2n calls.
-func (m *machine) run(served func(j int, start *big.Int, length int64, done bool)) {
-	order := make([]int, len(m.release))
+// service is a stretch of service: a job from start on, for length units; done
+// if that completes it.
+type service struct {
+	job    int
+	start  wide
+	length int64
+	done   bool
+}
+
+// run serves all jobs and calls served for every stretch, in order of time.
+// Cost: O(n log n) and at most 2n calls.
+func (m *machine) run(served func(*service)) {
+	order := make([]int32, len(m.release))
 	for j := range order {
-		order[j] = j
+		order[j] = int32(j)
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case m.release[a] < m.release[b]:
-			return -1
-		case m.release[a] > m.release[b]:
-			return 1
-		}
-		return a - b
-	})
-	// Until the last release, time is an int64; after it, sizes pile up beyond.
-	now, step := new(big.Int), new(big.Int)
+	if !slices.IsSorted(m.release) {
+		slices.SortStableFunc(order, func(a, b int32) int {
+			switch {
+			case m.release[a] < m.release[b]:
+				return -1
+			case m.release[a] > m.release[b]:
+				return 1
+			}
+			return 0
+		})
+	}
+	var s service
+	now := &s.start // until the last release it fits an int64; after it, sizes pile up beyond
 	for len(order) > 0 || len(m.queue) > 0 {
-		if len(m.queue) == 0 && len(order) > 0 && now.Cmp(step.SetInt64(m.release[order[0]])) < 0 {
-			now.Set(step)
+		if len(m.queue) == 0 && !now.reaches(uint64(m.release[order[0]])) {
+			*now = wide{uint64(m.release[order[0]])}
 		}
-		for len(order) > 0 && now.Cmp(step.SetInt64(m.release[order[0]])) >= 0 {
-			heap.Push((*queue)(m), order[0])
+		for len(order) > 0 && now.reaches(uint64(m.release[order[0]])) {
+			m.push(order[0])
 			order = order[1:]
 		}
-		j := m.queue[0]
-		length := m.left[j]
+		top := &m.queue[0]
+		s.job, s.length = int(top.job), top.left
 		if len(order) > 0 {
-			length = min(length, m.release[order[0]]-now.Int64())
+			s.length = min(s.length, m.release[order[0]]-int64(now[0]))
 		}
-		m.left[j] -= length
-		served(j, now, length, m.left[j] == 0)
-		if m.left[j] == 0 {
-			heap.Pop((*queue)(m))
+		top.left -= s.length
+		if m.rank == nil {
+			top.key = top.left // it stays the least
 		}
-		now.Add(now, step.SetInt64(length))
+		if s.done = top.left == 0; s.done {
+			m.pop()
+		}
+		served(&s)
+		now.addWord(uint64(s.length))
 	}
 }
 
-// queue makes the machine's queue a heap.
-type queue machine
+func (m *machine) push(j int32) {
+	w := waiting{key: m.size[j], left: m.size[j], job: j}
+	if m.rank != nil {
+		w.key = m.rank[j]
+	}
+	m.queue = append(m.queue, w)
+	i := len(m.queue) - 1
+	for i > 0 && m.queue[(i-1)/2].key > w.key {
+		m.queue[i] = m.queue[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	m.queue[i] = w
+}
 
-func (q *queue) Len() int           { return len(q.queue) }
-func (q *queue) Less(a, b int) bool { return q.before(q.queue[a], q.queue[b]) }
-func (q *queue) Swap(a, b int)      { q.queue[a], q.queue[b] = q.queue[b], q.queue[a] }
-func (q *queue) Push(j any)         { q.queue = append(q.queue, j.(int)) }
-func (q *queue) Pop() any {
-	last := q.queue[len(q.queue)-1]
-	q.queue = q.queue[:len(q.queue)-1]
-	return last
+// pop removes the first job of the queue.
+func (m *machine) pop() {
+	last := len(m.queue) - 1
+	w := m.queue[last]
+	m.queue = m.queue[:last]
+	for i := 0; i < last; {
+		child := 2*i + 1
+		if child+1 < last && m.queue[child+1].key < m.queue[child].key {
+			child++
+		}
+		if child >= last || m.queue[child].key >= w.key {
+			m.queue[i] = w
+			break
+		}
+		m.queue[i] = m.queue[child]
+		i = child
+	}
 }

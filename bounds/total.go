@@ -11,13 +11,13 @@ import (
 
 // srptCompletions calls f with the completion times under SRPT in ascending
 // order, scaled by G.
-func (w *workload) srptCompletions(f func(end *big.Int)) {
-	m := newMachine(w.release, w.size)
-	m.before = func(a, b int) bool { return m.left[a] < m.left[b] }
-	end := new(big.Int)
-	m.run(func(_ int, start *big.Int, length int64, done bool) {
-		if done {
-			f(end.Add(start, end.SetInt64(length)))
+func (w *workload) srptCompletions(f func(end *wide)) {
+	m := machine{release: w.release, size: w.size}
+	m.run(func(s *service) {
+		if s.done {
+			end := s.start
+			end.addWord(uint64(s.length))
+			f(&end)
 		}
 	})
 }
@@ -27,9 +27,9 @@ func (w *workload) srpt(obj sched.Objective) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := new(big.Int)
-	w.srptCompletions(func(end *big.Int) { sum.Add(sum, end) })
-	total := ceil(new(big.Rat).SetFrac(sum, big.NewInt(w.gpus))) // ΣC is an integer
+	var sum wide
+	w.srptCompletions(func(end *wide) { sum.add(end) })
+	total := ceil(new(big.Rat).SetFrac(sum.big(), big.NewInt(w.gpus))) // ΣC is an integer
 	return w.affine(obj, total.Mul(total, weight)), nil
 }
 
@@ -40,21 +40,27 @@ func (w *workload) ranked(obj sched.Objective) (*big.Rat, error) {
 	}
 	alone := w.alone()
 	slices.Sort(alone)
-	gpus, rem, least := big.NewInt(w.gpus), new(big.Int), new(big.Int)
-	sum, k := new(big.Int), 0
-	w.srptCompletions(func(end *big.Int) {
-		end.QuoRem(end, gpus, rem)
-		if rem.Sign() > 0 { // completion times are integers, the k-th one too
-			end.Add(end, rem.SetInt64(1))
+	total := new(big.Rat).SetInt(w.rankedSum(alone).big())
+	return w.affine(obj, total.Mul(total, weight)), nil
+}
+
+// rankedSum returns Σ_k max(alone[k], k-th completion under SRPT), alone being
+// the sorted r_j + d_j.
+func (w *workload) rankedSum(alone []sched.Time) *wide {
+	var sum wide
+	k := 0
+	w.srptCompletions(func(end *wide) {
+		if end.quo(uint64(w.gpus)) > 0 { // completion times are integers, the k-th one too
+			end.addWord(1)
 		}
-		if least.SetInt64(int64(alone[k])); end.Cmp(least) < 0 {
-			end.Set(least)
+		if end.reaches(uint64(alone[k])) {
+			sum.add(end)
+		} else {
+			sum.addWord(uint64(alone[k]))
 		}
-		sum.Add(sum, end)
 		k++
 	})
-	total := new(big.Rat).SetInt(sum)
-	return w.affine(obj, total.Mul(total, weight)), nil
+	return &sum
 }
 
 // forTotals returns the common weight of all jobs if the objective is that
@@ -79,28 +85,36 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 	}
 	weight := objectiveWeights(w.in, obj)
-	m := newMachine(w.release, w.size)
-	position := smithOrder(weight.w, w.size)
-	m.before = func(a, b int) bool { return position[a] < position[b] }
+	m := machine{release: w.release, size: w.size, rank: smithOrder(weight.w, w.size)}
 
 	// A stretch [t, t+l) of service contributes l·(t + l/2) to q_j·M_j. Twice
 	// that is an integer in scaled time.
-	moment := make([]big.Int, len(w.size))
-	twice, l := new(big.Int), new(big.Int)
-	m.run(func(j int, start *big.Int, length int64, _ bool) {
-		l.SetInt64(length)
-		twice.Lsh(start, 1)
-		twice.Add(twice, l)
-		moment[j].Add(&moment[j], twice.Mul(twice, l))
+	moment := make([]wide, len(w.size))
+	m.run(func(s *service) {
+		l := uint64(s.length)
+		twice := s.start.times(2)
+		twice.addWord(l)
+		twice = twice.times(l)
+		moment[s.job].add(&twice)
 	})
 
 	// Each job's M_j + d_j/2 = moment/(2 q_j G) + d_j/2, rounded down.
-	sum, mean, div := new(big.Int), new(big.Int), new(big.Int)
+	sum, plain := new(big.Int), wide{}
 	for j := range moment {
-		div.Mul(big.NewInt(2*w.gpus), l.SetInt64(w.size[j]))
-		mean.Quo(moment[j].Lsh(&moment[j], gridBits), div)
-		mean.Add(mean, l.Lsh(l.SetInt64(int64(w.length[j])), gridBits-1))
-		sum.Add(sum, mean.Mul(mean, weight.w[j]))
+		mean := moment[j].times(1 << gridBits)
+		mean.quo(2 * uint64(w.gpus))
+		mean.quo(uint64(w.size[j]))
+		half := wide{uint64(w.length[j])}
+		half = half.times(1 << (gridBits - 1))
+		mean.add(&half)
+		if weight.equal {
+			plain.add(&mean)
+		} else {
+			sum.Add(sum, new(big.Int).Mul(mean.big(), weight.w[j]))
+		}
+	}
+	if weight.equal {
+		sum.Mul(plain.big(), weight.w[0])
 	}
 	total := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), gridBits))
 	total.Mul(total, weight.unit)
@@ -113,7 +127,7 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 // smithOrder returns each job's position when jobs are sorted by falling
 // weight per size, ties by index. Quotients are compared by cross
 // multiplication: in floating point where that decides, exactly where not.
-func smithOrder(weight []*big.Int, size []int64) (position []int) {
+func smithOrder(weight []*big.Int, size []int64) (position []int64) {
 	approx := make([]float64, len(size)) // of weight/size, within a relative 2^-50
 	order := make([]int, len(size))
 	inRange := true
@@ -144,9 +158,9 @@ func smithOrder(weight []*big.Int, size []int64) (position []int) {
 		}
 		return a - b
 	})
-	position = make([]int, len(order))
+	position = make([]int64, len(order))
 	for p, j := range order {
-		position[j] = p
+		position[j] = int64(p)
 	}
 	return position
 }

@@ -29,6 +29,9 @@ func newWorkload(in *sched.Instance, obj sched.Objective) (*workload, error) {
 	if obj.Maximised() {
 		return nil, fmt.Errorf("bounds: %w to %v: that is maximised", ErrNotApplicable, obj)
 	}
+	if err := in.RequirePipelines(); err != nil {
+		return nil, fmt.Errorf("bounds: %w", err)
+	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {
 		return nil, fmt.Errorf("bounds: %w", err)
@@ -63,8 +66,9 @@ func (w *workload) lb0(obj sched.Objective) (*big.Rat, error) {
 // weights are integers that stand to each other, and to the objective's
 // weights w_j, as W_j : w_j = unit.
 type weights struct {
-	w    []*big.Int // W_j = w_j / unit
-	unit *big.Rat
+	w     []*big.Int // W_j = w_j / unit
+	unit  *big.Rat   // a power of two
+	equal bool       // all W_j are one number
 }
 
 // objectiveWeights returns the exact weights of an objective: floating-point
@@ -76,6 +80,7 @@ func objectiveWeights(in *sched.Instance, obj sched.Objective) weights {
 		for i := range out.w {
 			out.w[i] = one
 		}
+		out.equal = true
 		return out
 	}
 	mantissa, exponent := make([]int64, len(in.Jobs)), make([]int, len(in.Jobs))

@@ -178,7 +178,8 @@ func tableColumns() []table.Column {
 		if c.Type == "utf8" {
 			kind = table.Text
 		}
-		list = append(list, table.Column{Name: c.Name, Kind: kind, Nullable: c.Nullable})
+		distinct := c.Name == "job_id" || c.Unit == "s"
+		list = append(list, table.Column{Name: c.Name, Kind: kind, Nullable: c.Nullable, Distinct: distinct})
 	}
 	return list
 }

@@ -13,33 +13,21 @@ import (
 // Write writes rows as a Parquet file in the unified schema, streaming.
 //
 // Errors: a row breaks the schema; the error names it, from 1.
-func Write(w io.Writer, rows iter.Seq2[Row, error]) error {
+func Write(w io.Writer, rows iter.Seq2[Row, error]) error { return writeBatches(w, batches(rows)) }
+
+func writeBatches(w io.Writer, batches iter.Seq2[*table.Batch, error]) error {
 	schema := Columns()
 	out := table.NewWriter(w, tableColumns())
-	n := 0
-	for row, err := range rows {
+	rows := 0
+	for b, err := range batches {
 		if err != nil {
 			return err
 		}
-		n++
-		if err := row.check(schema); err != nil {
-			return fmt.Errorf("datasets: row %d: %w", n, err)
+		if i, err := checkBatch(b, schema); err != nil {
+			return fmt.Errorf("datasets: row %d: %w", rows+i+1, err)
 		}
-		for c := range schema {
-			switch f := row.field(c).(type) {
-			case *string:
-				out.Text(c, *f)
-			case *Opt[string]:
-				if f.OK {
-					out.Text(c, f.V)
-				}
-			case *Opt[float64]:
-				if f.OK {
-					out.Number(c, f.V)
-				}
-			}
-		}
-		if err := out.EndRow(); err != nil {
+		rows += b.Rows
+		if err := out.Write(b); err != nil {
 			return fmt.Errorf("datasets: %w", err)
 		}
 	}
@@ -51,7 +39,12 @@ func Write(w io.Writer, rows iter.Seq2[Row, error]) error {
 
 // WriteFile is Write to a file. The file appears whole or not at all: it is
 // written beside its place and renamed.
-func WriteFile(path string, rows iter.Seq2[Row, error]) (err error) {
+func WriteFile(path string, rows iter.Seq2[Row, error]) error {
+	return WriteBatches(path, batches(rows))
+}
+
+// WriteBatches is WriteFile of rows that are in batches of NewBatch already.
+func WriteBatches(path string, batches iter.Seq2[*table.Batch, error]) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".trace-*")
 	if err != nil {
 		return fmt.Errorf("datasets: cannot write %s: %w", path, err)
@@ -62,7 +55,7 @@ func WriteFile(path string, rows iter.Seq2[Row, error]) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err := Write(f, rows); err != nil {
+	if err := writeBatches(f, batches); err != nil {
 		return err
 	}
 	if err := f.Chmod(0o644); err != nil {

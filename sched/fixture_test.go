@@ -15,6 +15,17 @@ func gang() *sched.Instance {
 	}, History: []sched.PastJob{{User: "u", Gang: 2, Iters: 900}}}
 }
 
+// graph returns an instance with a job of two expert groups, one of them of two
+// tensor slices, between two other stages.
+func graph() *sched.Instance {
+	in := gang()
+	in.Name = "graph"
+	in.Jobs[0].Stages = []sched.Stage{{Replicas: 2, Compute: second / 10, Params: 100e6}, {Replicas: 1, Slices: 2, Compute: second / 9, SliceSync: 3e6},
+		{Replicas: 1, Compute: second / 8}, {Replicas: 1, Compute: second / 7}}
+	in.Jobs[0].Edges = []sched.Edge{{From: 0, To: 1, Bytes: 7e6}, {From: 0, To: 2, Bytes: 3e6}, {From: 1, To: 3, Bytes: 7e6}, {From: 2, To: 3, Bytes: 3e6}}
+	return in
+}
+
 func preemptive() *sched.Instance {
 	in := gang()
 	in.Name, in.Model, in.Slot, in.Deadline = "preemptive", sched.ModelPreemptive, sched.Second, 100*sched.Second

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // Model says which of the four papers' job models an instance follows.
@@ -136,9 +137,16 @@ func (e *ElasticTypes) validate(servers []Server) error {
 	if n == 0 || e.Bandwidth < 0 || e.Bandwidth >= n || len(e.Workers) == 0 {
 		return fmt.Errorf("elastic: %d resources, bandwidth at index %d, %d worker types: at least one resource and worker type are needed", n, e.Bandwidth, len(e.Workers))
 	}
+	gpu := e.gpu()
 	for i, s := range servers {
 		if len(s.Capacity) != n {
 			return fmt.Errorf("cluster.servers[%d].capacity has %d entries for %d resources", i, len(s.Capacity), n)
+		}
+		if v := slices.Max(s.Capacity); v > maxAmount {
+			return fmt.Errorf("cluster.servers[%d].capacity has an amount of %d: at most %d is supported, so use a larger unit", i, v, int64(maxAmount))
+		}
+		if gpu >= 0 && s.Capacity[gpu] != int64(s.GPUs) {
+			return fmt.Errorf("cluster.servers[%d] has %d GPUs, but a capacity of %d of the resource gpu: they are the same", i, s.GPUs, s.Capacity[gpu])
 		}
 	}
 	for kind, list := range map[string][]Container{"workers": e.Workers, "servers": e.Servers} {
@@ -147,8 +155,8 @@ func (e *ElasticTypes) validate(servers []Server) error {
 				return fmt.Errorf("elastic.%s[%d].demand has %d entries for %d resources", kind, i, len(c.Demand), n)
 			}
 			for r, v := range c.Demand {
-				if v < 0 || r == e.Bandwidth && v == 0 {
-					return fmt.Errorf("elastic.%s[%d].demand[%d] is %d: demands are not negative and a bandwidth is positive", kind, i, r, v)
+				if v < 0 || v > maxAmount || r == e.Bandwidth && v == 0 {
+					return fmt.Errorf("elastic.%s[%d].demand[%d] is %d: demands are not negative, at most %d, and a bandwidth is positive", kind, i, r, v, int64(maxAmount))
 				}
 			}
 		}

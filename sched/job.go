@@ -24,6 +24,11 @@ type Job struct {
 	// job has one. All replicas of all stages run together: the gang.
 	Stages []Stage `json:"stages,omitempty"`
 
+	// Edges is the stage graph of a job whose data do not simply flow from each
+	// stage to the next, such as one with expert parallelism; the stages'
+	// Boundary are then 0. No edges: the chain of the stages.
+	Edges []Edge `json:"edges,omitempty"`
+
 	Load  Time `json:"load,omitempty"`  // l_j, before training at every (re)start
 	Pause Time `json:"pause,omitempty"` // p_j, pause-and-save at every preemption
 
@@ -31,21 +36,18 @@ type Job struct {
 	Elastic *Elastic `json:"elastic,omitempty"`
 }
 
-// Stage is one pipeline stage with its data-parallel replicas, one GPU each.
+// Stage is one pipeline stage with its data-parallel replicas. A replica is
+// one GPU or, under tensor parallelism, several on one server, each of which
+// holds a slice of the stage's layers.
 type Stage struct {
-	Replicas int      `json:"replicas"`           // k_s
-	Compute  Duration `json:"compute"`            // p^f_s + p^b_s of a replica's own share of the mini-batch
-	Params   Bytes    `json:"params,omitempty"`   // h_s, trainable parameters, exchanged by AllReduce
-	Boundary Bytes    `json:"boundary,omitempty"` // D_s, to the next stage: one direction, one iteration, all replicas together
-}
-
-// Gang returns g_j, the GPUs that the job holds all or none of.
-func (j *Job) Gang() int {
-	g := 0
-	for i := range j.Stages {
-		g += j.Stages[i].Replicas
-	}
-	return g
+	Replicas int      `json:"replicas"`         // k_s
+	Slices   int      `json:"slices,omitempty"` // t_s, the tensor slices of a replica, one GPU each; 0 means 1
+	Compute  Duration `json:"compute"`          // p^f_s + p^b_s of a replica's own share of the mini-batch
+	Params   Bytes    `json:"params,omitempty"` // h_s, trainable parameters of a replica, exchanged by AllReduce
+	// SliceSync is the size of what the slices of a replica exchange by
+	// AllReduce in one iteration, all AllReduces together.
+	SliceSync Bytes `json:"sliceSync,omitempty"`
+	Boundary  Bytes `json:"boundary,omitempty"` // D_s, to the next stage: one direction, one iteration, all replicas together
 }
 
 // Sharing holds what the GPU-sharing model adds to a job: how long an
@@ -100,22 +102,8 @@ func (j *Job) validate(in *Instance, gpus int) error {
 	case len(j.Stages) == 0:
 		return fmt.Errorf("has no stages")
 	}
-	for s, st := range j.Stages {
-		if st.Replicas < 1 || st.Compute <= 0 || st.Params < 0 || st.Boundary < 0 {
-			return fmt.Errorf("stages[%d]: replicas %d and compute %v must be positive, params %v and boundary %v not negative", s, st.Replicas, st.Compute, st.Params, st.Boundary)
-		}
-		if s == len(j.Stages)-1 && st.Boundary != 0 {
-			return fmt.Errorf("stages[%d].boundary is %v: the last stage sends nothing on", s, st.Boundary)
-		}
-		if st.Params > maxBytes || st.Boundary > maxBytes {
-			return fmt.Errorf("stages[%d]: params %v, boundary %v: at most %v is supported", s, st.Params, st.Boundary, maxBytes)
-		}
-		if st.Replicas > gpus {
-			return fmt.Errorf("stages[%d] has %d replicas, more than the %d GPUs of the cluster", s, st.Replicas, gpus)
-		}
-	}
-	if g := j.Gang(); g > gpus {
-		return fmt.Errorf("needs %d GPUs at once, more than the %d of the cluster", g, gpus)
+	if err := j.validateStages(in, gpus); err != nil {
+		return err
 	}
 	if (j.Sharing != nil) != (in.Model == ModelSharing) {
 		return fmt.Errorf("the sharing part belongs to jobs of the sharing model, and to all of them")
@@ -124,6 +112,42 @@ func (j *Job) validate(in *Instance, gpus int) error {
 		return j.validateSharing(in)
 	}
 	return nil
+}
+
+func (j *Job) validateStages(in *Instance, gpus int) error {
+	for s, st := range j.Stages {
+		if st.Replicas < 1 || st.Compute <= 0 || st.Params < 0 || st.Boundary < 0 {
+			return fmt.Errorf("stages[%d]: replicas %d and compute %v must be positive, params %v and boundary %v not negative", s, st.Replicas, st.Compute, st.Params, st.Boundary)
+		}
+		if st.Slices < 0 || st.SliceSync < 0 {
+			return fmt.Errorf("stages[%d]: slices %d and sliceSync %v must not be negative", s, st.Slices, st.SliceSync)
+		}
+		if s == len(j.Stages)-1 && st.Boundary != 0 {
+			return fmt.Errorf("stages[%d].boundary is %v: the last stage sends nothing on", s, st.Boundary)
+		}
+		if st.Params > maxBytes || st.Boundary > maxBytes || st.SliceSync > maxBytes {
+			return fmt.Errorf("stages[%d]: params %v, boundary %v, sliceSync %v: at most %v is supported", s, st.Params, st.Boundary, st.SliceSync, maxBytes)
+		}
+		if st.Replicas > gpus {
+			return fmt.Errorf("stages[%d] has %d replicas, more than the %d GPUs of the cluster", s, st.Replicas, gpus)
+		}
+		if st.Slices > gpus {
+			return fmt.Errorf("stages[%d] has %d slices per replica, more than the %d GPUs of the cluster", s, st.Slices, gpus)
+		}
+	}
+	if g := j.Gang(); g > gpus {
+		return fmt.Errorf("needs %d GPUs at once, more than the %d of the cluster", g, gpus)
+	}
+	if j.Pipeline() {
+		return nil
+	}
+	if in.Model == ModelSharing {
+		return fmt.Errorf("has slices or edges, which jobs of the sharing model do not: the placement does not matter to them")
+	}
+	if err := j.validateEdges(); err != nil {
+		return err
+	}
+	return j.validatePacking(&in.Cluster)
 }
 
 func (j *Job) validateSharing(in *Instance) error {
@@ -147,8 +171,8 @@ func (j *Job) validateElastic(in *Instance) error {
 	switch {
 	case e == nil:
 		return fmt.Errorf("has no elastic part, but the model is elastic")
-	case e.MaxWorkers < 1 || e.Batches < 1 || e.Gradients < 0:
-		return fmt.Errorf("elastic: maxWorkers %d and batches %d must be positive, gradients %v not negative", e.MaxWorkers, e.Batches, e.Gradients)
+	case e.MaxWorkers < 1 || e.MaxWorkers > maxWorkers || e.Batches < 1 || e.Gradients < 0:
+		return fmt.Errorf("elastic: maxWorkers %d must be between 1 and %d, batches %d positive, gradients %v not negative", e.MaxWorkers, maxWorkers, e.Batches, e.Gradients)
 	case len(e.Train) != len(in.Elastic.Workers):
 		return fmt.Errorf("elastic.train has %d entries for %d worker types", len(e.Train), len(in.Elastic.Workers))
 	case e.Ring && len(e.Update) != 1, !e.Ring && len(e.Update) != len(in.Elastic.Servers):

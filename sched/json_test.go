@@ -12,7 +12,7 @@ import (
 )
 
 func TestInstanceRoundTrip(t *testing.T) {
-	for _, in := range []*sched.Instance{gang(), preemptive(), sharing(), elastic()} {
+	for _, in := range []*sched.Instance{gang(), graph(), preemptive(), sharing(), elastic()} {
 		var b bytes.Buffer
 		if err := in.Write(&b); err != nil {
 			t.Fatalf("%s: %v", in.Name, err)
@@ -123,11 +123,12 @@ func TestScheduleRoundTrip(t *testing.T) {
 func TestHash(t *testing.T) {
 	golden := map[string]string{
 		"gang":       "d29995b000e98db91a0abd9473e1d824e42a3d0e1664f3ea172fe51fe3b553a6",
+		"graph":      "ade602648b8da5e3b25d692b488b7155b331299bd0f1c190bc69f066f00b1d74",
 		"preemptive": "213301c35b4c0000707b9b4615421a2d4023b8a2fa7cbf67707cd34cd505306d",
 		"sharing":    "ae700d7e46bfdad63ee1805cc85c7846596c1ab909f426e435680c44fcb70f1e",
 		"elastic":    "33806b62ebc111a0be32b51027fd78cf6cd67dc39665f7c6666f52818102c8b9",
 	}
-	for _, in := range []*sched.Instance{gang(), preemptive(), sharing(), elastic()} {
+	for _, in := range []*sched.Instance{gang(), graph(), preemptive(), sharing(), elastic()} {
 		name := in.Name
 		hash := in.Hash()
 		if hash != golden[name] {

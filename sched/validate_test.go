@@ -19,6 +19,7 @@ func TestValidate(t *testing.T) {
 		{gang(), func(*instance) {}, ""},
 		{preemptive(), func(*instance) {}, ""},
 		{sharing(), func(*instance) {}, ""},
+		{graph(), func(*instance) {}, ""},
 		{elastic(), func(*instance) {}, ""},
 
 		{gang(), func(in *instance) { in.Model = "gangs" }, `model is "gangs"`},
@@ -62,6 +63,40 @@ func TestValidate(t *testing.T) {
 		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Boundary = -1 }, "boundary -1B"},
 		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Boundary = 1e14 + 1 }, "boundary"},
 		{gang(), func(in *instance) { in.Jobs[0].Stages[1].Boundary = 1 }, "stages[1].boundary is 1B"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Slices = -1 }, "stages[0]: slices -1"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Slices = 1 }, ""},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].SliceSync = -1 }, "sliceSync -1B"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].SliceSync = 1e14 + 1 }, "sliceSync"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Slices = 9 }, "stages[0] has 9 slices"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Slices = 4 }, "needs 9 GPUs"},
+		{gang(), func(in *instance) { in.Jobs[0].Stages[0].Slices = 3 }, ""},
+		{gang(), func(in *instance) { in.Jobs[1].Stages[0].Slices = 5 }, "does not fit the servers, even if all are free: 1 replicas of 5 GPUs"},
+		{gang(), func(in *instance) {
+			in.Jobs[1].Stages = []sched.Stage{{Replicas: 3, Slices: 2, Compute: 1}, {Replicas: 2, Compute: 1}}
+		}, ""},
+		{gang(), func(in *instance) { in.Jobs[1].Stages[0].Replicas, in.Jobs[1].Stages[0].Slices = 2, 3 }, ""},
+		{gang(), func(in *instance) {
+			in.Jobs[1].Stages = []sched.Stage{{Replicas: 2, Slices: 3, Compute: 1}, {Replicas: 1, Slices: 2, Compute: 1}}
+		}, "2 replicas of 3, 1 of 2 GPUs"},
+		{gang(), func(in *instance) {
+			in.Cluster = sched.Uniform(2000, 5, 1e9, 1e9)
+			in.Jobs[1].Stages = []sched.Stage{{Replicas: 400, Slices: 3, Compute: 1}, {Replicas: 400, Slices: 2, Compute: 1}}
+		}, "too many replicas to decide"},
+		{gang(), func(in *instance) {
+			in.Cluster = sched.Uniform(2000, 5, 1e9, 1e9)
+			in.Jobs[1].Stages = []sched.Stage{{Replicas: 400, Slices: 4, Compute: 1}, {Replicas: 400, Slices: 2, Compute: 1}}
+		}, ""},
+		{gang(), func(in *instance) { in.Jobs[0].Edges = []sched.Edge{{From: 0, To: 1, Bytes: 5}} }, "stages[0].boundary is 10MB, but the job has edges"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[0].Bytes = 0 }, ""},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[0].Bytes = -1 }, "edges[0].bytes is -1B"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[1].Bytes = 1e14 + 1 }, "edges[1].bytes"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[0].From = -1 }, "edges[0] is from stage -1 to 1"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[3].To = 4 }, "edges[3] is from stage 2 to 4: it must lead to a later one of the 4 stages"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[2].To = 1 }, "edges[2] is from stage 1 to 1"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[0] = sched.Edge{From: 1, To: 0} }, "edges[0] is from stage 1 to 0"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[1].To = 1 }, "edges[1] is from stage 0 to 1, after one from 0 to 1"},
+		{graph(), func(in *instance) { in.Jobs[0].Edges[0].From, in.Jobs[0].Edges[0].To = 2, 3 }, "after one from 2 to 3: they must ascend"},
+		{sharing(), func(in *instance) { in.Jobs[0].Stages[0].Slices = 2 }, "slices or edges"},
 		{gang(), func(in *instance) { in.Jobs[0].Sharing = sharing().Jobs[0].Sharing }, "sharing part"},
 		{gang(), func(in *instance) { in.Jobs[0].Elastic = &sched.Elastic{} }, "elastic part"},
 

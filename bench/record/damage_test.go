@@ -93,7 +93,7 @@ func TestDamagedManifest(t *testing.T) {
 		got.Manifest = want.Manifest
 		requireEqual(t, got, want)
 	}
-	if refused < 100 {
+	if refused < 270 { // what is left has lost the key of its own hash
 		t.Errorf("only %d of 300 damaged manifests were refused", refused)
 	}
 }
@@ -161,6 +161,7 @@ func TestOpenRefusesForeignDirectories(t *testing.T) {
 	}
 }
 
+// replace changes the manifest, which loses the hash of its own.
 func replace(dir, old, new string) error {
 	path := filepath.Join(dir, ManifestName)
 	data, err := os.ReadFile(path)
@@ -170,7 +171,9 @@ func replace(dir, old, new string) error {
 	if !bytes.Contains(data, []byte(old)) {
 		return fmt.Errorf("%s does not hold %s", path, old)
 	}
-	return os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644)
+	data = bytes.Replace(data, []byte(old), []byte(new), 1)
+	data = bytes.Replace(data, []byte("manifest_sha256"), []byte("x"), 1) // as if written by an older program
+	return os.WriteFile(path, data, 0o644)
 }
 
 // arrowFile makes an Arrow file of one batch with the given columns.

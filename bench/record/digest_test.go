@@ -53,6 +53,7 @@ func TestDigestSeesValuesOnly(t *testing.T) {
 	checkSensitivity(t, rng, base, solveTable())
 	checkSensitivity(t, rng, base, boundTable())
 	checkSensitivity(t, rng, base, predictionTable())
+	checkSensitivity(t, rng, base, theoremTable())
 	checkSensitivity(t, rng, base, placementTable())
 }
 

@@ -1,6 +1,9 @@
 package record
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -29,6 +32,50 @@ type Manifest struct {
 	Machine       MachineInfo     `json:"machine"`
 	ResultDigest  string          `json:"result_digest"`   // filled in by Write
 	Files         []FileInfo      `json:"files,omitempty"` // filled in by Write
+
+	// SHA256 is the hash of the manifest's own bytes with zeros in its place,
+	// filled in by Write.
+	SHA256 string `json:"manifest_sha256,omitempty"`
+}
+
+// unsigned stands for the hash while it is computed.
+var unsigned = strings.Repeat("0", 2*sha256.Size)
+
+// seal returns the manifest's text with its own hash.
+func (m *Manifest) seal() ([]byte, error) {
+	m.SHA256 = unsigned
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	m.SHA256 = hashOf(text)
+	at := bytes.LastIndex(text, []byte(unsigned))
+	copy(text[at:], m.SHA256)
+	return text, nil
+}
+
+// checkSeal compares a manifest's text with the hash in it. Manifests written
+// before there was one have none.
+func (m *Manifest) checkSeal(text []byte) error {
+	at := bytes.LastIndex(text, []byte(m.SHA256))
+	if m.SHA256 == "" {
+		return nil
+	}
+	if at < 0 || len(m.SHA256) != len(unsigned) {
+		return fmt.Errorf("its manifest_sha256 is %q", m.SHA256)
+	}
+	blank := bytes.Clone(text)
+	copy(blank[at:], unsigned)
+	if got := hashOf(blank); got != m.SHA256 {
+		return fmt.Errorf("its sha256 is %.12s…, it says %.12s…; run again or restore it", got, m.SHA256)
+	}
+	return nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Param is a swept parameter: a key of the suite's matrix. Its values are in
@@ -95,6 +142,9 @@ func readManifest(dir string) (*Manifest, error) {
 	if m.FormatVersion != FormatVersion {
 		return nil, fmt.Errorf("record: %s has format_version %d: this program reads %d", path, m.FormatVersion, FormatVersion)
 	}
+	if err := m.checkSeal(data); err != nil {
+		return nil, fmt.Errorf("record: %s is not the file that was written: %w", path, err)
+	}
 	if err := m.validate(); err != nil {
 		return nil, fmt.Errorf("record: %s: %w", path, err)
 	}
@@ -120,7 +170,7 @@ func (m *Manifest) validate() error {
 // files, whose hashes it would change.
 func (m *Manifest) embedded() (string, error) {
 	bare := *m
-	bare.Files = nil
+	bare.Files, bare.SHA256 = nil, ""
 	b, err := json.Marshal(&bare)
 	return string(b), err
 }

@@ -96,7 +96,7 @@ func placementTable() *table[Placement] {
 			{"lower_bound_exact", "s or bytes", Value, "lower_bound as an exact fraction", func(r *R) any { return &r.LowerExact }},
 			{"dual_status", "", Value, "evidence for lower_bound: proven, claimed, or null (none)", func(r *R) any { return &r.DualStatus }},
 			{"proven", "", Value, "whether lower_bound is proven and equal to what the method reached; null if it minimises nothing", func(r *R) any { return &r.Proven }},
-			{"refuted", "", Value, "whether lower_bound is claimed and a verified placement lies below it: the claim is wrong; null if nothing is claimed", func(r *R) any { return &r.Refuted }},
+			{"refuted", "", Value, "whether lower_bound is claimed and a verified placement lies below it, or infeasibility is claimed and there is a placement: the claim is wrong; null if nothing is claimed", func(r *R) any { return &r.Refuted }},
 			{"gap_primal_rel", "", Value, "what the method reached less lower_bound, over what it reached", func(r *R) any { return &r.GapRel }},
 			{"alpha_optimum_s", "s", Value, "the least iteration time on these parts, where it is proven", func(r *R) any { return &r.AlphaOptimum }},
 			{"alpha_lower_bound_s", "s", Value, "the greatest proven lower bound of any method on the iteration time", func(r *R) any { return &r.AlphaLowerBound }},

@@ -129,6 +129,24 @@ type Prediction struct {
 	Error     int64
 }
 
+// Theorem is a row of theorems.arrow: one published inequality on one schedule.
+type Theorem struct {
+	CellID    string
+	Instance  string
+	Method    string
+	Theorem   string
+	Form      string
+	Met       bool
+	Unmet     Text
+	Left      Opt[float64]
+	Right     Opt[float64]
+	Slack     Opt[float64]
+	AtOptimum bool
+	Verdict   string
+	Bound     Opt[float64]
+	Job       Opt[int]
+}
+
 // Segment is a row of segments.arrow: one segment of a schedule on one server.
 type Segment struct {
 	CellID   string

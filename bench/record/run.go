@@ -3,7 +3,6 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ type Run struct {
 	Solves      []Solve
 	Bounds      []Bound
 	Predictions []Prediction
+	Theorems    []Theorem
 	Placements  []Placement
 }
 
@@ -82,11 +82,11 @@ func Write(dir string, run *Run) error {
 		return fmt.Errorf("record: %w", err)
 	}
 	pending = append(pending, p)
-	text, err := json.MarshalIndent(m, "", "  ")
+	text, err := m.seal()
 	if err != nil {
 		return fmt.Errorf("record: manifest: %w", err)
 	}
-	if _, err := p.Write(append(text, '\n')); err != nil {
+	if _, err := p.Write(text); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	// All are complete. An old manifest goes first, so that at no moment one
@@ -127,8 +127,7 @@ func Open(dir string) (*Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("record: a file that %s lists cannot be read: %w", ManifestName, err)
 		}
-		sum := sha256.Sum256(data)
-		if got := hex.EncodeToString(sum[:]); got != info.SHA256 {
+		if got := hashOf(data); got != info.SHA256 {
 			return nil, fmt.Errorf("record: %s is not the file that was written: its sha256 is %.12s…, %s says %.12s…; run again or restore it", path, got, ManifestName, info.SHA256)
 		}
 		rows, err := decodeSafely(f, data, run)

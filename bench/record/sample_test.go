@@ -29,6 +29,7 @@ func randomRun(seed uint64, rows int) *Run {
 	fill(rng, solveTable(), run, rows)
 	fill(rng, boundTable(), run, rows)
 	fill(rng, predictionTable(), run, rows)
+	fill(rng, theoremTable(), run, rows)
 	fill(rng, placementTable(), run, rows)
 	for i := range run.Ratios { // most rows must count for the digest
 		run.Ratios[i].WallLimited = rng.IntN(5) == 0

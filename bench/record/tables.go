@@ -225,6 +225,32 @@ func predictionTable() *table[Prediction] {
 	}
 }
 
+func theoremTable() *table[Theorem] {
+	type R = Theorem
+	return &table[R]{
+		name: "theorems",
+		doc:  "One row per published inequality and schedule that it is about. All of them are about total completion time.",
+		rows: func(r *Run) *[]R { return &r.Theorems },
+		omit: func(r *R, limited map[string]bool) bool { return limited[r.CellID] },
+		columns: []column[R]{
+			{"cell_id", "", Key, "the cell, as in ratios.arrow", func(r *R) any { return &r.CellID }},
+			{"instance", "", Value, "name of the instance", func(r *R) any { return &r.Instance }},
+			{"method", "", Value, "name of the policy, with its parameters", func(r *R) any { return &r.Method }},
+			{"theorem", "", Key, "the statement", func(r *R) any { return &r.Theorem }},
+			{"form", "", Key, "printed (as published), or a corrected or sharper form", func(r *R) any { return &r.Form }},
+			{"assumptions_met", "", Value, "whether the run meets every assumption of the statement's proof", func(r *R) any { return &r.Met }},
+			{"assumptions_unmet", "", Value, "those that it does not meet", func(r *R) any { return &r.Unmet }},
+			{"left_s", "s", Value, "left side of the inequality; null where it is not about such runs", func(r *R) any { return &r.Left }},
+			{"right_s", "s", Value, "right side, at the optimum where that is proven and else at its best lower bound; null where it is infinite", func(r *R) any { return &r.Right }},
+			{"slack_s", "s", Value, "right side less left side", func(r *R) any { return &r.Slack }},
+			{"at_optimum", "", Value, "whether the right side does not depend on the optimum, or that is proven", func(r *R) any { return &r.AtOptimum }},
+			{"verdict", "", Value, "holds or violated, both proven; undecided between the bounds on the optimum; vacuous (the right side is infinite); not applicable", func(r *R) any { return &r.Verdict }},
+			{"bound", "", Value, "what the inequality allows the ratio of cost and optimum to be", func(r *R) any { return &r.Bound }},
+			{"job", "", Value, "the job with the least slack, of a statement about every job", func(r *R) any { return &r.Job }},
+		},
+	}
+}
+
 // Table describes one file of a result directory.
 type Table struct {
 	Name    string // of the file, with its extension
@@ -252,7 +278,7 @@ type file interface {
 
 // tables lists the files of a result directory.
 func tables(params []Param) []file {
-	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable()}
+	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable(), theoremTable()}
 }
 
 func (t *table[R]) table() Table {

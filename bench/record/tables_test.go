@@ -19,6 +19,7 @@ func TestEveryFieldIsAColumn(t *testing.T) {
 	checkFields(t, solveTable())
 	checkFields(t, boundTable())
 	checkFields(t, predictionTable())
+	checkFields(t, theoremTable())
 	checkFields(t, placementTable())
 }
 

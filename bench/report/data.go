@@ -20,12 +20,16 @@ func (r *Report) json(w io.Writer) error {
 
 // csv prints one row per method and denominator, or per instance and method.
 // Numbers are written in full, in seconds or weight; missing ones are empty.
+// Placements are printed where a run holds nothing else.
 func (r *Report) csv(w io.Writer, p Part) error {
 	out := csv.NewWriter(w)
 	group := []string{"suite", "family", "params", "model", "objective"}
-	if p == Instances {
+	switch {
+	case len(r.Groups) == 0 && len(r.Placements) > 0:
+		r.csvPlacements(out, p)
+	case p == Instances:
 		r.csvDetails(out, group)
-	} else {
+	default:
 		r.csvSummaries(out, group)
 	}
 	out.Flush()

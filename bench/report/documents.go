@@ -23,8 +23,9 @@ func (r *Report) markdown(p Part) string {
 	}
 	list(contradictionTitle, r.Contradictions)
 	list(unsolvedTitle, r.Unsolved)
-	if len(r.Groups) > 0 {
-		b.WriteString(r.legend() + "\n")
+	list(unplacedTitle, r.Unplaced)
+	if legend := r.legend(); legend != "" {
+		b.WriteString(legend + "\n")
 	}
 	if line := r.Summary.line(); line != "" {
 		b.WriteString("\n" + line + "\n")
@@ -68,7 +69,13 @@ func (r *Report) latex(p Part) string {
 		comment(unsolvedTitle)
 		comment(problemLines(r.Unsolved)...)
 	}
-	comment(r.legend())
+	if len(r.Unplaced) > 0 {
+		comment(unplacedTitle)
+		comment(problemLines(r.Unplaced)...)
+	}
+	if legend := r.legend(); legend != "" {
+		comment(legend)
+	}
 	if line := r.Summary.line(); line != "" {
 		comment(line)
 	}

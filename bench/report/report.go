@@ -9,10 +9,12 @@ import (
 
 // Report is what every format prints.
 type Report struct {
-	Groups         []Group   `json:"groups"`
-	Unsolved       []Problem `json:"unsolved,omitempty"`       // rows without a verified schedule
-	Contradictions []Problem `json:"contradictions,omitempty"` // rows that beat a proven denominator: a defect
-	Summary        Summary   `json:"summary"`
+	Groups         []Group          `json:"groups"`
+	Placements     []PlacementGroup `json:"placements,omitempty"`
+	Unsolved       []Problem        `json:"unsolved,omitempty"`       // rows without a verified schedule
+	Unplaced       []Problem        `json:"unplaced,omitempty"`       // rows without a placement
+	Contradictions []Problem        `json:"contradictions,omitempty"` // rows that beat a proven denominator: a defect
+	Summary        Summary          `json:"summary"`
 }
 
 // Group holds the rows that may be looked at together: one suite, family,
@@ -98,6 +100,7 @@ func New(run *record.Run) *Report {
 	m := &run.Manifest
 	r := &Report{Groups: []Group{}, Summary: Summary{Dir: run.Dir, Cells: m.Execution.Cells, Failed: m.Execution.Failed, Skipped: m.Execution.Skipped,
 		Workers: m.Execution.Workers, Wall: m.Execution.Wall, Digest: m.ResultDigest}}
+	r.Placements, r.Unplaced = placementGroups(run.Placements), unplaced(run.Placements)
 	groups := newOrdered[string, []*record.Ratio]()
 	for i := range run.Ratios {
 		row := &run.Ratios[i]

@@ -28,8 +28,19 @@ type heading struct {
 	hard int  // the same where all that may be missed at little loss is gone already
 }
 
-// legend says how to read the sheets.
+// legend says how to read the sheets, if there are any.
 func (r *Report) legend() string {
+	var parts []string
+	if len(r.Groups) > 0 {
+		parts = append(parts, r.ratioLegend())
+	}
+	if len(r.Placements) > 0 {
+		parts = append(parts, placementLegend)
+	}
+	return strings.Join(parts, " ")
+}
+
+func (r *Report) ratioLegend() string {
 	text := "Ratio: cost over the denominator named, rounded up, so that 1.000 is optimal; ≤: the denominator is a lower bound, so the true ratio " +
 		"is at most this. Per instance, = is the proven optimum and ≥ the best proven lower bound, with what proved it; certified: by a " +
 		"certificate checked in exact arithmetic. k/N: over k of N instances. Percentiles are nearest-rank; decision p50 is the median over " +

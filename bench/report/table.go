@@ -26,7 +26,7 @@ func (r *Report) table(o Options) string {
 			b.WriteString("\n")
 		}
 	}
-	if len(r.Groups) == 0 {
+	if len(r.Groups)+len(r.Placements) == 0 {
 		b.WriteString("no results\n\n")
 	}
 	list := func(title string, problems []Problem) {
@@ -40,8 +40,9 @@ func (r *Report) table(o Options) string {
 	}
 	list(contradictionTitle, r.Contradictions)
 	list(unsolvedTitle, r.Unsolved)
-	if len(r.Groups) > 0 {
-		b.WriteString(wrap(r.legend(), o.Width) + "\n")
+	list(unplacedTitle, r.Unplaced)
+	if legend := r.legend(); legend != "" {
+		b.WriteString(wrap(legend, o.Width) + "\n")
 	}
 	if line := r.Summary.line(); line != "" {
 		b.WriteString(bold(wrap(line, o.Width)) + "\n")

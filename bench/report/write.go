@@ -78,10 +78,16 @@ func (r *Report) sheets(p Part) []sheet {
 		for i := range r.Groups {
 			list = append(list, r.Groups[i].detailSheet())
 		}
+		for i := range r.Placements {
+			list = append(list, r.Placements[i].detailSheet())
+		}
 	}
 	if p != Instances {
 		for i := range r.Groups {
 			list = append(list, r.Groups[i].summarySheet())
+		}
+		for i := range r.Placements {
+			list = append(list, r.Placements[i].summarySheet())
 		}
 	}
 	return list
@@ -93,9 +99,16 @@ func problemLines(list []Problem) []string {
 	for _, p := range list {
 		where := p.First
 		if p.Instances > 1 {
-			where = fmt.Sprintf("%d instances, first %s", p.Instances, p.First)
+			noun := "instances"
+			if p.Objective == "" {
+				noun = "cases"
+			}
+			where = fmt.Sprintf("%d %s, first %s", p.Instances, noun, p.First)
 		}
-		lines = append(lines, fmt.Sprintf("%s on %s (%s): %s", p.Method, where, objectiveTitle(p.Objective), shorten(p.Reason, 200)))
+		if p.Objective != "" {
+			where += " (" + objectiveTitle(p.Objective) + ")"
+		}
+		lines = append(lines, fmt.Sprintf("%s on %s: %s", p.Method, where, shorten(p.Reason, 200)))
 	}
 	return lines
 }
@@ -103,6 +116,7 @@ func problemLines(list []Problem) []string {
 const (
 	contradictionTitle = "CONTRADICTION: a verified schedule beats a proven bound; one of the two is wrong:"
 	unsolvedTitle      = "no verified schedule:"
+	unplacedTitle      = "no placement:"
 )
 
 // line is "144 cells, 0 failed, 61 s on 2 workers · results/quick".

@@ -74,7 +74,7 @@ func usageError(format string, args ...any) error {
 // exitCode returns the code that a method's failure calls for.
 func exitCode(err error) int {
 	switch {
-	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, bench.ErrBoundViolated):
+	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, bench.ErrBoundViolated), errors.Is(err, bench.ErrTheoremViolated):
 		return exitInvalid
 	case errors.Is(err, bench.ErrPanicked):
 		return exitInternal
@@ -132,6 +132,6 @@ Without further words, "bench run" runs an embedded suite on an embedded trace.`
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
 	root.AddCommand(a.runCommand(), a.planCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
-		a.simulateCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand())
+		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand())
 	return root
 }

@@ -9,12 +9,15 @@ import (
 	"strings"
 
 	"yardstick/bench"
+	"yardstick/bench/errata"
 	"yardstick/bounds"
+	"yardstick/bounds/theorems"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/predict"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/verify"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/isolate"
 	"yardstick/solvers/lpsolve"
@@ -206,6 +209,9 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		}
 		if err := o.Validate(); err != nil {
 			return nil, err
+		}
+		replayed.Theorems = func(v *verify.Verified, predicted []int64, opt theorems.Interval) ([]theorems.Result, error) {
+			return errata.Theorems(v, o, predicted, opt)
 		}
 		return bench.Policy(ref, "1", replayed), nil
 	}

@@ -6,10 +6,7 @@
 package acme
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"iter"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -37,16 +34,17 @@ type Job struct {
 	Published datasets.Opt[float64] // the column duration, in seconds
 }
 
+func (j *Job) row() *datasets.Row { return &j.Row }
+
 // Rules lists the cleaning rules, in the order of application.
 func Rules() []importer.Rule[*Job] {
-	row := func(j *Job) *datasets.Row { return &j.Row }
 	return []importer.Rule[*Job]{
 		{Name: RuleGPUOnly, Doc: "drops jobs that ask for no GPU", Default: true,
 			Drops: func(j *Job) bool { return j.GPUs.V == 0 }},
 		{Name: RulePublishedLength, Doc: "takes the column duration, which for Kalos includes the queueing time, instead of end_time - start_time",
 			Changes: func(j *Job) { j.DurationS = j.Published }},
-		importer.Lift(importer.NegativeTime(), row),
-		importer.Lift(importer.NoDuration(), row),
+		importer.Lift(importer.NegativeTime(), (*Job).row),
+		importer.Lift(importer.NoDuration(), (*Job).row),
 		{Name: RuleCompleted, Doc: "drops jobs whose state is not COMPLETED",
 			Drops: func(j *Job) bool { return j.Status.V != "COMPLETED" }},
 		{Name: RuleMergeFailed, Doc: "counts TIMEOUT and NODE_FAIL as FAILED (NSDI'24)",
@@ -88,13 +86,15 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := open(in, o)
-	if err != nil {
+	f := file{options: o}
+	columns := map[*int]string{&f.id: "job_id", &f.user: "?user", &f.gpus: "gpu_num", &f.cpus: "?cpu_num", &f.kind: "?type",
+		&f.state: "?state", &f.submit: "submit_time", &f.start: "start_time", &f.end: "end_time", &f.length: "duration", &f.queued: "?queue"}
+	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: []string{"None", "nan", "NaT"}, Columns: columns}); err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(f.jobs(), rules, r, func(j *Job) datasets.Row { return j.Row }), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.job), rules, r, (*Job).row), r)
 }
 
 // file is an open trace and where its columns are.
@@ -105,41 +105,7 @@ type file struct {
 	queued                                                        int
 }
 
-func open(in string, o Options) (*file, error) {
-	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: []string{"None", "nan", "NaT"}})
-	if err != nil {
-		return nil, err
-	}
-	f := &file{CSV: csv, options: o}
-	err = csv.Columns(map[*int]string{&f.id: "job_id", &f.user: "?user", &f.gpus: "gpu_num", &f.cpus: "?cpu_num", &f.kind: "?type",
-		&f.state: "?state", &f.submit: "submit_time", &f.start: "start_time", &f.end: "end_time", &f.length: "duration", &f.queued: "?queue"})
-	if err != nil {
-		csv.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// jobs reads the records; times are dates in seconds since 1970.
-func (f *file) jobs() iter.Seq2[*Job, error] {
-	return func(yield func(*Job, error) bool) {
-		var job Job
-		for {
-			err := f.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err == nil {
-				err = f.job(&job)
-			}
-			if !yield(&job, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// job converts the current record.
+// job converts the current record; times are dates in seconds since 1970.
 func (f *file) job(j *Job) error {
 	*j = Job{Row: datasets.Row{Trace: f.options.Trace, JobID: f.Text(f.id), User: f.Label(f.user), Model: f.Label(f.kind), Status: f.Label(f.state)}}
 	if j.JobID == "" {

@@ -106,7 +106,11 @@ func (d *description) rigid() error {
 	work := new(big.Int)
 	for i := range in.Jobs {
 		j, id := &in.Jobs[i], sched.JobID(i)
-		place, err := heavyedge.Place(j, heavyedge.Consolidated(&in.Cluster, j.Gang()), heavyedge.Ring)
+		parts, err := heavyedge.Fewest(&in.Cluster, j)
+		if err != nil {
+			return err
+		}
+		place, err := heavyedge.Place(j, parts, heavyedge.Ring)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -92,7 +91,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 		return nil, err
 	}
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(f.rows(), chosen, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), chosen, r, importer.Itself), r)
 }
 
 // file is an open trace and where its columns are; -1 where there is none.
@@ -127,39 +126,19 @@ func newFile(raw *importer.File, o Options) (*file, error) {
 }
 
 func newFileOf(name string, r io.Reader, header []string, o Options) (*file, error) {
-	csv, err := importer.NewCSV(name, r, importer.CSVOptions{Comma: '\t', Header: header})
-	if err != nil {
-		return nil, err
-	}
-	f := &file{CSV: csv, options: o}
-	return f, csv.Columns(map[*int]string{&f.jobType: "job_type", &f.steps: "total_steps", &f.arrival: "arrival_time", &f.gpus: "scale_factor",
-		&f.weight: "?priority_weight", &f.duration: "?duration"})
-}
-
-func (f *file) rows() iter.Seq2[*datasets.Row, error] {
-	return func(yield func(*datasets.Row, error) bool) {
-		var row datasets.Row
-		for number := 1; ; number++ {
-			err := f.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err == nil {
-				err = f.row(&row)
-				row.JobID = fmt.Sprintf("%06d", number)
-			}
-			if !yield(&row, err) || err != nil {
-				return
-			}
-		}
-	}
+	f := &file{options: o}
+	columns := map[*int]string{&f.jobType: "job_type", &f.steps: "total_steps", &f.arrival: "arrival_time", &f.gpus: "scale_factor",
+		&f.weight: "?priority_weight", &f.duration: "?duration"}
+	var err error
+	f.CSV, err = importer.NewCSV(name, r, importer.CSVOptions{Comma: '\t', Header: header, Columns: columns})
+	return f, err
 }
 
 var batchSize = regexp.MustCompile(`\(batch size ([0-9]{1,9})\)$`)
 
 // row converts the current record.
 func (f *file) row(row *datasets.Row) error {
-	*row = datasets.Row{Trace: f.options.Trace, Model: f.Label(f.jobType)}
+	*row = datasets.Row{Trace: f.options.Trace, JobID: f.RecordID(), Model: f.Label(f.jobType)}
 	if !utf8.Valid(f.Bytes(f.jobType)) {
 		return f.Errorf(f.jobType, "is not UTF-8 text")
 	}

@@ -121,16 +121,31 @@ type converter struct {
 	source   source
 	options  Options
 	fields   []Field // those that the file has
-	places   []int   // of the same index, in the file
-	kinds    []kind
+	columns  []column
 	calendar bool
 	number   int // of the record, from 1
+	texts    importer.Texts
+
+	row        datasets.Row // of the record
+	id         datasets.Opt[string]
+	start, end datasets.Opt[float64] // moments that the row has no fields for
+}
+
+// column is where a field comes from and where it goes to, which is one of text
+// and number.
+type column struct {
+	Field
+	at     int // in the file
+	kind   kind
+	text   *datasets.Opt[string]
+	number *datasets.Opt[float64]
 }
 
 func newConverter(s source, o Options) (*converter, error) {
 	c := &converter{source: s, options: o}
 	known, seen := kinds(), map[string]bool{}
 	var first *Field // the first that gives moments
+	var places []int
 	for i := range o.Fields {
 		f := &o.Fields[i]
 		if err := f.check(); err != nil {
@@ -156,17 +171,18 @@ func newConverter(s source, o Options) (*converter, error) {
 			}
 			c.calendar = f.Unit == Date
 		}
-		c.fields, c.places, c.kinds = append(c.fields, *f), append(c.places, at), append(c.kinds, known[f.Column])
+		c.fields = append(c.fields, *f)
+		c.columns = append(c.columns, column{Field: *f, at: at, kind: known[f.Column], text: c.textField(f.Column), number: c.numberField(f.Column)})
+		places = append(places, at)
 	}
 	if len(c.fields) == 0 {
 		return nil, fmt.Errorf("%s: none of its columns is mapped (they are %s)", s.Name(), strings.Join(s.Header(), ", "))
 	}
-	return c, s.choose(c.places)
+	return c, s.choose(places)
 }
 
 func (c *converter) rows() iter.Seq2[*datasets.Row, error] {
 	return func(yield func(*datasets.Row, error) bool) {
-		var row datasets.Row
 		for {
 			err := c.source.Next()
 			if errors.Is(err, io.EOF) {
@@ -174,83 +190,68 @@ func (c *converter) rows() iter.Seq2[*datasets.Row, error] {
 			}
 			if err == nil {
 				c.number++
-				err = c.row(&row)
+				err = c.convert()
 			}
-			if !yield(&row, err) || err != nil {
+			if !yield(&c.row, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// row converts the current record.
-func (c *converter) row(row *datasets.Row) error {
-	*row = datasets.Row{Trace: c.options.Trace}
-	var start, end datasets.Opt[float64]
-	for i := range c.fields {
-		at := c.places[i]
-		if c.kinds[i] == text {
-			v, err := c.source.Label(at)
-			if err == nil && c.fields[i].Column == "job_id" {
-				if row.JobID = v.V; !v.OK {
-					err = c.source.Errorf(at, "is empty")
-				}
-			}
-			if err != nil {
-				return err
-			}
-			setText(row, c.fields[i].Column, v)
-			continue
+// convert makes the row of the current record.
+func (c *converter) convert() error {
+	c.row, c.id, c.start, c.end = datasets.Row{Trace: c.options.Trace}, datasets.Opt[string]{}, datasets.Opt[float64]{}, datasets.Opt[float64]{}
+	for i := range c.columns {
+		column := &c.columns[i]
+		var err error
+		if column.kind == text {
+			*column.text, err = c.source.Label(column.at)
+		} else {
+			*column.number, err = c.value(column)
 		}
-		v, err := c.value(i)
+		if err == nil && column.text == &c.id && !c.id.OK {
+			err = c.source.Errorf(column.at, "is empty")
+		}
 		if err != nil {
 			return err
 		}
-		switch c.fields[i].Column {
-		case StartColumn:
-			start = v
-		case EndColumn:
-			end = v
-		default:
-			setNumber(row, c.fields[i].Column, v)
-		}
 	}
-	if row.JobID == "" { // no field fills it
-		row.JobID = fmt.Sprintf("%06d", c.number)
+	if c.row.JobID = c.id.V; !c.id.OK { // no field fills it
+		c.row.JobID = c.texts.ID(c.number)
 	}
-	derive(row, start, end)
+	derive(&c.row, c.start, c.end)
 	return nil
 }
 
 // value reads a number or a moment in the schema's unit.
-func (c *converter) value(i int) (datasets.Opt[float64], error) {
-	at, unit := c.places[i], c.fields[i].Unit
-	if unit == Date {
-		nanos, err := c.source.Time(at, c.options.Clock)
+func (c *converter) value(column *column) (datasets.Opt[float64], error) {
+	if column.Unit == Date {
+		nanos, err := c.source.Time(column.at, c.options.Clock)
 		return datasets.Opt[float64]{V: importer.Seconds(nanos.V), OK: nanos.OK}, err
 	}
-	v, err := c.source.Finite(at)
+	v, err := c.source.Finite(column.at)
 	if err != nil || !v.OK {
 		return datasets.Opt[float64]{}, err
 	}
-	mul, div := unit.ratio()
+	mul, div := column.Unit.ratio()
 	if mul != 1 {
 		v.V *= mul
 	} else if div != 1 {
 		v.V /= div
 	}
-	if column := c.fields[i].Column; c.kinds[i] == amount || column == "duration_s" || column == "queue_s" {
+	if column.kind == amount || column.number == &c.row.DurationS || column.number == &c.row.QueueS {
 		// Only what is derived from two moments may be negative, and then
 		// a rule drops the row.
 		err = table.CheckQuantity(v.V)
-		if err == nil && column == "weight" && v.V == 0 {
+		if err == nil && column.number == &c.row.Weight && v.V == 0 {
 			err = errors.New("is 0: it must be positive")
 		}
 	} else if v.V > 1e300 || v.V < -1e300 {
 		err = fmt.Errorf("is %v: no time is that large", v.V)
 	}
 	if err != nil {
-		return v, c.source.Errorf(at, "%w", err)
+		return v, c.source.Errorf(column.at, "%w", err)
 	}
 	return v, nil
 }
@@ -268,42 +269,54 @@ func derive(row *datasets.Row, start, end datasets.Opt[float64]) {
 	}
 }
 
-func setText(r *datasets.Row, column string, v datasets.Opt[string]) {
+// textField returns where a text is kept until the row is complete; nil for
+// numbers.
+func (c *converter) textField(column string) *datasets.Opt[string] {
 	switch column {
+	case "job_id":
+		return &c.id
 	case "user":
-		r.User = v
+		return &c.row.User
 	case "vc":
-		r.VC = v
+		return &c.row.VC
 	case "group":
-		r.Group = v
+		return &c.row.Group
 	case "status":
-		r.Status = v
+		return &c.row.Status
 	case "model":
-		r.Model = v
+		return &c.row.Model
 	case "gpu_type":
-		r.GPUType = v
+		return &c.row.GPUType
 	}
+	return nil
 }
 
-func setNumber(r *datasets.Row, column string, v datasets.Opt[float64]) {
+// numberField returns where a number is kept until the row is complete; nil for
+// texts.
+func (c *converter) numberField(column string) *datasets.Opt[float64] {
 	switch column {
+	case StartColumn:
+		return &c.start
+	case EndColumn:
+		return &c.end
 	case "submit_s":
-		r.SubmitS = v
+		return &c.row.SubmitS
 	case "queue_s":
-		r.QueueS = v
+		return &c.row.QueueS
 	case "duration_s":
-		r.DurationS = v
+		return &c.row.DurationS
 	case "gpus":
-		r.GPUs = v
+		return &c.row.GPUs
 	case "cpus":
-		r.CPUs = v
+		return &c.row.CPUs
 	case "batch_size":
-		r.BatchSize = v
+		return &c.row.BatchSize
 	case "deadline_s":
-		r.DeadlineS = v
+		return &c.row.DeadlineS
 	case "iterations":
-		r.Iterations = v
+		return &c.row.Iterations
 	case "weight":
-		r.Weight = v
+		return &c.row.Weight
 	}
+	return nil
 }

@@ -7,10 +7,7 @@
 package helios
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"iter"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -83,13 +80,17 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := open(in, o)
-	if err != nil {
+	// What Slurm and pandas write where there is no value.
+	nulls := []string{"None", "Unknown", "nan", "NaT"}
+	f := file{options: o}
+	columns := map[*int]string{&f.id: "job_id", &f.user: "?user", &f.vc: "?vc", &f.gpus: "gpu_num", &f.cpus: "?cpu_num",
+		&f.state: "?state", &f.submit: "submit_time", &f.runs: "duration", &f.queued: "?queue"}
+	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: nulls, Columns: columns}); err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(f.rows(), rules, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r)
 }
 
 // file is an open cluster_log.csv and where its columns are.
@@ -99,43 +100,7 @@ type file struct {
 	id, user, vc, gpus, cpus, state, submit, runs, queued int
 }
 
-func open(in string, o Options) (*file, error) {
-	// What Slurm and pandas write where there is no value.
-	nulls := []string{"None", "Unknown", "nan", "NaT"}
-	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: nulls})
-	if err != nil {
-		return nil, err
-	}
-	f := &file{CSV: csv, options: o}
-	err = csv.Columns(map[*int]string{&f.id: "job_id", &f.user: "?user", &f.vc: "?vc", &f.gpus: "gpu_num", &f.cpus: "?cpu_num",
-		&f.state: "?state", &f.submit: "submit_time", &f.runs: "duration", &f.queued: "?queue"})
-	if err != nil {
-		csv.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// rows reads the records; times are dates in seconds since 1970.
-func (f *file) rows() iter.Seq2[*datasets.Row, error] {
-	return func(yield func(*datasets.Row, error) bool) {
-		var row datasets.Row
-		for {
-			err := f.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err == nil {
-				err = f.row(&row)
-			}
-			if !yield(&row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// row converts the current record.
+// row converts the current record; times are dates in seconds since 1970.
 func (f *file) row(row *datasets.Row) error {
 	*row = datasets.Row{Trace: f.options.Trace, JobID: f.Text(f.id), User: f.Label(f.user), VC: f.Label(f.vc), Status: f.Label(f.state)}
 	if row.JobID == "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 
 const (
 	maxRecordBytes = 1 << 24 // of one CSV record; a longer one is a missing quote
-	maxWords       = 1 << 16 // texts that Words remembers
+	textBytes      = 1 << 16 // of texts that Texts puts in one piece of memory
 )
 
 // CSVOptions say how a CSV file is to be read.
@@ -26,6 +27,9 @@ type CSVOptions struct {
 	Header []string // names of the columns of a file without a header line; if its first line repeats them, it is skipped
 	Comma  byte     // between fields; 0 means a comma
 	Nulls  []string // texts that mean the same as an empty field, such as "None"
+
+	// Columns are to be found as [CSV.Columns] does.
+	Columns map[*int]string
 }
 
 // CSV reads comma-separated records, as RFC 4180 has them and package
@@ -40,21 +44,23 @@ type CSV struct {
 	reader  *bufio.Reader
 	closer  io.Closer
 	options CSVOptions
+	nulls   [256]bool // the first bytes of options.Nulls
 	header  []string
 
+	records     int     // read
 	line, lines int     // where the record begins, from 1; lines read
 	long        []byte  // a line that does not fit into the reader's buffer
 	quoted      []byte  // the record without its quotes
 	record      []byte  // the record, one of the two or the reader's own
 	ends        []int32 // ends[i] is the end of field i, and field i+1 begins behind it
 	gap         int32   // bytes between two fields: 1 if the comma is there, 0 in quoted
-	words       Words
+	texts       Texts
 }
 
 // OpenCSV opens a file and finds its header. The caller closes it.
 //
 // Errors name the file: those of Open; there is no header, or it names a column
-// twice or not at all.
+// twice or one that is looked for not at all.
 func OpenCSV(path string, o CSVOptions) (*CSV, error) {
 	f, err := Open(path, o.Member)
 	if err != nil {
@@ -74,13 +80,18 @@ func NewCSV(name string, r io.Reader, o CSVOptions) (*CSV, error) {
 	if o.Comma == 0 {
 		o.Comma = ','
 	}
-	c := &CSV{name: name, reader: bufio.NewReaderSize(r, bufferBytes), options: o, words: Words{}}
+	c := &CSV{name: name, reader: bufio.NewReaderSize(r, bufferBytes), options: o}
+	for _, null := range o.Nulls {
+		if null != "" { // an empty field is NULL anyway
+			c.nulls[null[0]] = true
+		}
+	}
 	if mark, _ := c.reader.Peek(3); string(mark) == "\xef\xbb\xbf" { // UTF-8 byte order mark
 		_, _ = c.reader.Discard(3)
 	}
 	if o.Header != nil {
 		c.header = o.Header
-		return c, nil
+		return c, c.Columns(o.Columns)
 	}
 	if err := c.read(); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -97,7 +108,7 @@ func NewCSV(name string, r io.Reader, o CSVOptions) (*CSV, error) {
 		header = append(header, h)
 	}
 	c.header = header
-	return c, nil
+	return c, c.Columns(o.Columns)
 }
 
 // Name returns the name the file was opened by.
@@ -163,7 +174,28 @@ func (c *CSV) Next() error {
 	if len(c.ends) != len(c.header) {
 		return fmt.Errorf("%s: line %d: has %d fields, the header has %d", c.name, c.line, len(c.ends), len(c.header))
 	}
+	c.records++
 	return nil
+}
+
+// Records reads all records, each with a function that stores it in the value
+// that is yielded, the same for all. An error is the last thing yielded.
+func Records[T any](c *CSV, read func(*T) error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		var record T
+		for {
+			err := c.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err == nil {
+				err = read(&record)
+			}
+			if !yield(&record, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // isHeader says whether the record repeats the names of the columns.
@@ -195,42 +227,51 @@ func (c *CSV) Bytes(i int) []byte {
 	if len(b) > 0 && (b[0] <= ' ' || b[len(b)-1] <= ' ' || b[0] >= 0x80 || b[len(b)-1] >= 0x80) {
 		b = bytes.TrimSpace(b)
 	}
-	for _, null := range c.options.Nulls {
-		if string(b) == null {
-			return nil
-		}
+	if len(b) > 0 && c.nulls[b[0]] && slices.Contains(c.options.Nulls, string(b)) {
+		return nil
 	}
 	return b
 }
 
 // Text returns field i of the current record. It stays valid.
-func (c *CSV) Text(i int) string { return string(c.Bytes(i)) }
+func (c *CSV) Text(i int) string { return c.texts.Text(c.Bytes(i)) }
 
-// Word is Text for columns with few different texts, which are kept only once.
-func (c *CSV) Word(i int) string { return c.words.Text(c.Bytes(i)) }
+// RecordID returns the current record's number, from 1, as the identifier of a
+// job that has none.
+func (c *CSV) RecordID() string { return c.texts.ID(c.records) }
 
-// Words keeps one copy of each of many texts; beyond a limit, of the first ones.
-type Words map[string]string
+// Label is Text as a field of a row: NULL if it is empty.
+func (c *CSV) Label(i int) datasets.Opt[string] { return c.texts.Label(c.Bytes(i)) }
+
+// Texts makes texts of bytes, many in one piece of memory, for rows that live
+// only briefly: a text keeps its whole piece from being freed.
+type Texts struct{ piece strings.Builder }
 
 // Text returns the bytes as a text that stays valid.
-func (w Words) Text(b []byte) string {
-	if t, ok := w[string(b)]; ok {
-		return t
+func (t *Texts) Text(b []byte) string {
+	if t.piece.Cap()-t.piece.Len() < len(b) {
+		t.piece = strings.Builder{}
+		t.piece.Grow(max(textBytes, len(b)))
 	}
-	t := string(b)
-	if len(w) < maxWords {
-		w[t] = t
+	at := t.piece.Len()
+	t.piece.Write(b)
+	return t.piece.String()[at:]
+}
+
+// ID returns the identifier of the n-th job where jobs have none: n with at
+// least six digits.
+func (t *Texts) ID(n int) string {
+	digits := strconv.AppendInt(make([]byte, 0, 32), int64(n), 10)
+	if missing := 6 - len(digits); missing > 0 {
+		digits = append([]byte("000000")[:missing], digits...)
 	}
-	return t
+	return t.Text(digits)
 }
 
 // Label is Text as a field of a row: NULL if it is empty.
-func (w Words) Label(b []byte) datasets.Opt[string] {
-	return datasets.Opt[string]{V: w.Text(b), OK: len(b) != 0}
+func (t *Texts) Label(b []byte) datasets.Opt[string] {
+	return datasets.Opt[string]{V: t.Text(b), OK: len(b) != 0}
 }
-
-// Label is Word as a field of a row: NULL if it is empty.
-func (c *CSV) Label(i int) datasets.Opt[string] { return c.words.Label(c.Bytes(i)) }
 
 // Number returns field i of the current record as a decimal number; NULL if it
 // is empty. NaN and infinities are numbers here.

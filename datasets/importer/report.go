@@ -112,9 +112,9 @@ func Describe[T any](all []Rule[T]) []string {
 	return lines
 }
 
-// Keep counts records in r, applies the rules to each in turn, and turns those
-// that no rule drops into rows.
-func Keep[T any](records iter.Seq2[T, error], rules []Rule[T], r *Report, row func(T) datasets.Row) iter.Seq2[datasets.Row, error] {
+// Keep counts records in r, applies the rules to each in turn, and yields the
+// rows in those that no rule drops. A row is valid until the next one.
+func Keep[T any](records iter.Seq2[T, error], rules []Rule[T], r *Report, row func(T) *datasets.Row) iter.Seq2[*datasets.Row, error] {
 	at := make([]int, len(rules)) // of the rules that drop, in r.Dropped
 	for i, rule := range rules {
 		if rule.Drops != nil {
@@ -122,11 +122,11 @@ func Keep[T any](records iter.Seq2[T, error], rules []Rule[T], r *Report, row fu
 			r.Dropped = append(r.Dropped, datasets.Drop{Reason: rule.Name})
 		}
 	}
-	return func(yield func(datasets.Row, error) bool) {
+	return func(yield func(*datasets.Row, error) bool) {
 	next:
 		for record, err := range records {
 			if err != nil {
-				yield(datasets.Row{}, err)
+				yield(nil, err)
 				return
 			}
 			r.Rows++
@@ -147,7 +147,7 @@ func Keep[T any](records iter.Seq2[T, error], rules []Rule[T], r *Report, row fu
 }
 
 // Itself is the row function of Keep where records are rows.
-func Itself(row *datasets.Row) datasets.Row { return *row }
+func Itself(row *datasets.Row) *datasets.Row { return row }
 
 // The rules that most importers have: what they drop cannot be run as a job.
 const (

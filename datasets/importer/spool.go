@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"yardstick/datasets"
+	"yardstick/datasets/table"
 )
 
 const spoolBuffer = 1 << 18
@@ -35,23 +36,24 @@ func (t *temporary) close() {
 
 // spool is a queue of rows in a temporary file: first add all, then read all.
 //
-// A row is its length (4 bytes, little-endian), a word with one bit per field
-// that is there, and the fields in the order of the schema: numbers as 8 bytes,
-// the identifier as its length and bytes, other texts as a code. Code 0 is
-// followed by a new text; code k is the k-th text that came new. The
-// dictionary takes only so many, and code 1<<20 is followed by a text that is
-// not to be remembered.
+// The file holds batches, each with its length in front (4 bytes,
+// little-endian). A batch is its number of rows and its columns one after the
+// other: a byte that says which values are there, followed by a byte per row if
+// only some are, and the values that are there: numbers as 8 bytes, texts as
+// length and bytes, or as just one text if all are the same.
 type spool struct {
-	file  *temporary
-	out   *bufio.Writer
-	codes map[string]uint64
-	row   []byte
+	file    *temporary
+	columns []datasets.Column
+	batch   *table.Batch // to be written, or read last
+	bytes   []byte       // of batches to be written, or of the batch read last
 }
 
+// Which values of a column are there.
 const (
-	newText   = 0
-	maxTexts  = 1 << 16 // in the dictionary
-	plainText = 1 << 20
+	noValues   = iota
+	someValues // a byte per row says which
+	allValues
+	oneValue // in all rows; of texts only
 )
 
 func newSpool(dir string) (*spool, error) {
@@ -59,144 +61,181 @@ func newSpool(dir string) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &spool{file: f, out: bufio.NewWriterSize(f, spoolBuffer), codes: map[string]uint64{}}, nil
+	return &spool{file: f, columns: datasets.Columns(), batch: datasets.NewBatch()}, nil
 }
 
 func (s *spool) close() { s.file.close() }
 
-// labels and numbers are the optional fields of a row.
-func labels(r *datasets.Row) [6]*datasets.Opt[string] {
-	return [...]*datasets.Opt[string]{&r.User, &r.VC, &r.Group, &r.Status, &r.Model, &r.GPUType}
-}
-
-func numbers(r *datasets.Row) [9]*datasets.Opt[float64] {
-	return [...]*datasets.Opt[float64]{&r.SubmitS, &r.QueueS, &r.DurationS, &r.GPUs, &r.CPUs, &r.BatchSize, &r.DeadlineS, &r.Iterations, &r.Weight}
-}
-
 func (s *spool) add(r *datasets.Row) error {
-	b := append(s.row[:0], 0, 0, 0, 0, 0, 0)
-	b = s.text(b, r.Trace)
-	b = binary.AppendUvarint(b, uint64(len(r.JobID)))
-	b = append(b, r.JobID...)
-	present := uint16(0)
-	for i, f := range labels(r) {
-		if f.OK {
-			present |= 1 << i
-			b = s.text(b, f.V)
-		}
+	r.Append(s.batch)
+	if s.batch.Rows < table.BatchRows {
+		return nil
 	}
-	for i, f := range numbers(r) {
-		if f.OK {
-			present |= 1 << (6 + i)
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.V))
-		}
+	s.encode()
+	if len(s.bytes) < spoolBuffer {
+		return nil
 	}
-	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
-	binary.LittleEndian.PutUint16(b[4:], present)
-	s.row = b
-	_, err := s.out.Write(b)
+	return s.write()
+}
+
+// write writes what was encoded.
+func (s *spool) write() error {
+	_, err := s.file.Write(s.bytes)
+	s.bytes = s.bytes[:0]
 	return err
 }
 
-func (s *spool) text(b []byte, t string) []byte {
-	if code, ok := s.codes[t]; ok {
-		return binary.AppendUvarint(b, code)
+// encode appends the batch to what is to be written, and empties it.
+func (s *spool) encode() {
+	at := len(s.bytes)
+	b := append(s.bytes, 0, 0, 0, 0)
+	b = binary.AppendUvarint(b, uint64(s.batch.Rows))
+	for c := range s.columns {
+		switch {
+		case s.batch.Empty(c):
+			b = append(b, noValues)
+		case s.columns[c].Type == "utf8":
+			b = appendTexts(b, s.batch, c)
+		default:
+			b = appendNumbers(b, s.batch, c)
+		}
 	}
-	code := uint64(newText)
-	if len(s.codes) < maxTexts {
-		s.codes[t] = uint64(len(s.codes) + 1)
-	} else {
-		code = plainText
-	}
-	b = binary.AppendUvarint(b, code)
-	b = binary.AppendUvarint(b, uint64(len(t)))
-	return append(b, t...)
+	binary.LittleEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	s.batch.Clear()
+	s.bytes = b
 }
 
-// rows reads back what was added, once.
-func (s *spool) rows() iter.Seq2[datasets.Row, error] {
-	return func(yield func(datasets.Row, error) bool) {
-		if err := s.out.Flush(); err != nil {
-			yield(datasets.Row{}, fmt.Errorf("temporary file: %w", err))
-			return
+func appendNumbers(b []byte, batch *table.Batch, c int) []byte {
+	values, present := batch.Numbers(c)
+	b = appendPresent(b, present)
+	for i, v := range values {
+		if present[i] {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
-		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-			yield(datasets.Row{}, fmt.Errorf("temporary file: %w", err))
-			return
+	}
+	return b
+}
+
+func appendTexts(b []byte, batch *table.Batch, c int) []byte {
+	values, present := batch.Texts(c)
+	at := len(b)
+	b = appendPresent(b, present)
+	if b[at] == allValues && same(values) {
+		b[at] = oneValue
+		values = values[:1]
+	}
+	for i, v := range values {
+		if present[i] {
+			b = append(binary.AppendUvarint(b, uint64(len(v))), v...)
 		}
-		d := decoder{in: bufio.NewReaderSize(s.file, spoolBuffer)}
-		for {
-			var row datasets.Row
-			err := d.next(&row)
-			if errors.Is(err, io.EOF) {
+	}
+	return b
+}
+
+func same(values []string) bool {
+	for _, v := range values {
+		if v != values[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// appendPresent appends someValues and a byte per row, or allValues.
+func appendPresent(b []byte, present []bool) []byte {
+	at, all := len(b), true
+	b = append(b, someValues)
+	for _, there := range present {
+		if there {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+			all = false
+		}
+	}
+	if all {
+		b = append(b[:at], allValues)
+	}
+	return b
+}
+
+// batches reads back what was added, once. A batch is valid until the next one.
+func (s *spool) batches() iter.Seq2[*table.Batch, error] {
+	return func(yield func(*table.Batch, error) bool) {
+		s.encode()
+		err := s.write()
+		if err == nil {
+			_, err = s.file.Seek(0, io.SeekStart)
+		}
+		in := bufio.NewReaderSize(s.file, spoolBuffer)
+		for err == nil {
+			if err = s.read(in); err == nil && !yield(s.batch, nil) {
 				return
 			}
-			if err != nil {
-				err = fmt.Errorf("temporary file: %w", err)
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
+		}
+		if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			yield(nil, fmt.Errorf("temporary file: %w", err))
 		}
 	}
 }
 
-// decoder reads rows of a spool.
-type decoder struct {
-	in    *bufio.Reader
-	texts []string
-	row   []byte // what is left of the row
-	bytes []byte
-}
-
-func (d *decoder) next(r *datasets.Row) error {
+// read reads the next batch; io.EOF says that there is none.
+func (s *spool) read(in io.Reader) error {
 	var head [4]byte
-	if _, err := io.ReadFull(d.in, head[:]); err != nil {
+	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return err
 	}
 	n := int(binary.LittleEndian.Uint32(head[:]))
-	if cap(d.bytes) < n {
-		d.bytes = make([]byte, 2*n)
+	if cap(s.bytes) < n {
+		s.bytes = make([]byte, 2*n)
 	}
-	d.row = d.bytes[:n]
-	if _, err := io.ReadFull(d.in, d.row); err != nil {
+	b := s.bytes[:n]
+	if _, err := io.ReadFull(in, b); err != nil {
 		return fmt.Errorf("cut off: %w", io.ErrUnexpectedEOF)
 	}
-	present := binary.LittleEndian.Uint16(d.row)
-	d.row = d.row[2:]
-	r.Trace = d.text()
-	r.JobID = d.plain()
-	for i, f := range labels(r) {
-		if present&(1<<i) != 0 {
-			*f = datasets.Some(d.text())
-		}
-	}
-	for i, f := range numbers(r) {
-		if present&(1<<(6+i)) != 0 {
-			*f = datasets.Some(math.Float64frombits(binary.LittleEndian.Uint64(d.row)))
-			d.row = d.row[8:]
-		}
+	s.batch.Clear()
+	rows, k := binary.Uvarint(b)
+	s.batch.Rows = int(rows)
+	d := decoder{batch: s.batch, bytes: b, text: string(b), at: k}
+	for c := range s.columns {
+		d.column(c, s.columns[c].Type == "utf8")
 	}
 	return nil
 }
 
-func (d *decoder) plain() string {
-	n, k := binary.Uvarint(d.row)
-	t := string(d.row[k : k+int(n)])
-	d.row = d.row[k+int(n):]
-	return t
+// decoder reads the columns of a batch.
+type decoder struct {
+	batch *table.Batch
+	bytes []byte
+	text  string // the same bytes; the batch's texts are parts of it
+	at    int    // what is read next
 }
 
-func (d *decoder) text() string {
-	code, k := binary.Uvarint(d.row)
-	d.row = d.row[k:]
-	switch code {
-	case newText:
-		t := d.plain()
-		d.texts = append(d.texts, t)
-		return t
-	case plainText:
-		return d.plain()
+func (d *decoder) column(c int, text bool) {
+	kind := d.bytes[d.at]
+	d.at++
+	if kind == noValues {
+		return
 	}
-	return d.texts[code-1]
+	var present []byte
+	if kind == someValues {
+		present = d.bytes[d.at : d.at+d.batch.Rows]
+		d.at += d.batch.Rows
+	}
+	value := ""
+	for i := range d.batch.Rows {
+		switch {
+		case kind == someValues && present[i] == 0:
+		case text:
+			if kind != oneValue || i == 0 {
+				n, k := binary.Uvarint(d.bytes[d.at:])
+				value = d.text[d.at+k : d.at+k+int(n)]
+				d.at += k + int(n)
+			}
+			d.batch.SetText(c, i, value)
+		default:
+			d.batch.SetNumber(c, i, math.Float64frombits(binary.LittleEndian.Uint64(d.bytes[d.at:])))
+			d.at += 8
+		}
+	}
 }

@@ -5,9 +5,11 @@ import (
 	"iter"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"yardstick/datasets"
+	"yardstick/datasets/table"
 )
 
 // Write writes rows in the unified schema to the file out. The rows' submit_s
@@ -22,7 +24,7 @@ import (
 //
 // Errors: those of the sequence; a row breaks the schema; a file cannot be
 // written.
-func Write(out string, rows iter.Seq2[datasets.Row, error], r *Report) error {
+func Write(out string, rows iter.Seq2[*datasets.Row, error], r *Report) error {
 	s, err := newSpool(filepath.Dir(out))
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", out, err)
@@ -37,7 +39,7 @@ func Write(out string, rows iter.Seq2[datasets.Row, error], r *Report) error {
 		if row.SubmitS.OK {
 			first, last = min(first, row.SubmitS.V), max(last, row.SubmitS.V)
 		}
-		if err := s.add(&row); err != nil {
+		if err := s.add(row); err != nil {
 			return fmt.Errorf("cannot write %s: %w", out, err)
 		}
 	}
@@ -47,23 +49,32 @@ func Write(out string, rows iter.Seq2[datasets.Row, error], r *Report) error {
 			r.Start = time.UnixMicro(int64(math.Round(first * 1e6))).UTC()
 		}
 	}
-	return datasets.WriteFile(out, shift(s.rows(), r.StartS))
+	return datasets.WriteBatches(out, shift(s.batches(), r.StartS))
 }
 
-// shift subtracts the start from the rows' times.
-func shift(rows iter.Seq2[datasets.Row, error], start float64) iter.Seq2[datasets.Row, error] {
+// shift subtracts the start from the times of the batches.
+func shift(batches iter.Seq2[*table.Batch, error], start float64) iter.Seq2[*table.Batch, error] {
 	if start == 0 {
-		return rows
+		return batches
 	}
-	return func(yield func(datasets.Row, error) bool) {
-		for row, err := range rows {
-			if row.SubmitS.OK {
-				row.SubmitS.V = micro(row.SubmitS.V - start)
+	columns := datasets.Columns()
+	find := func(name string) int {
+		return slices.IndexFunc(columns, func(c datasets.Column) bool { return c.Name == name })
+	}
+	submit, deadline := find("submit_s"), find("deadline_s")
+	return func(yield func(*table.Batch, error) bool) {
+		for b, err := range batches {
+			if err == nil {
+				times, _ := b.Numbers(submit)
+				for i, t := range times {
+					times[i] = micro(t - start)
+				}
+				times, _ = b.Numbers(deadline)
+				for i, t := range times {
+					times[i] = max(0, micro(t-start))
+				}
 			}
-			if row.DeadlineS.OK {
-				row.DeadlineS.V = max(0, micro(row.DeadlineS.V-start))
-			}
-			if !yield(row, err) {
+			if !yield(b, err) {
 				return
 			}
 		}

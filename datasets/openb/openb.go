@@ -7,10 +7,7 @@
 package openb
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"unicode/utf8"
 
 	"yardstick/datasets"
@@ -84,7 +81,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 		return nil, err
 	}
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(f.rows(), chosen, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), chosen, r, importer.Itself), r)
 }
 
 // file is an open list and where its columns are; -1 where there is none.
@@ -111,24 +108,6 @@ func open(in string, o Options) (*file, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func (f *file) rows() iter.Seq2[*datasets.Row, error] {
-	return func(yield func(*datasets.Row, error) bool) {
-		var row datasets.Row
-		for {
-			err := f.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err == nil {
-				err = f.row(&row)
-			}
-			if !yield(&row, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // row converts the current record.

@@ -1,10 +1,7 @@
 package pai
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"iter"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -66,7 +63,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	}
 	defer f.Close()
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(f.rows(), rules, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r)
 }
 
 // file is an open job list and where its columns are.
@@ -96,24 +93,6 @@ func open(in string, o Options) (*file, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-func (f *file) rows() iter.Seq2[*datasets.Row, error] {
-	return func(yield func(*datasets.Row, error) bool) {
-		var row datasets.Row
-		for {
-			err := f.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err == nil {
-				err = f.row(&row)
-			}
-			if !yield(&row, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // row converts the current record.

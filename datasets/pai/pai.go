@@ -48,14 +48,15 @@ type Job struct {
 	PlanGPU  float64 // percent of a GPU, per instance
 }
 
+func (j *Job) row() *datasets.Row { return &j.Row }
+
 // Rules lists the cleaning rules of Import, in the order of application.
 func Rules() []importer.Rule[*Job] {
-	row := func(j *Job) *datasets.Row { return &j.Row }
 	rules := []importer.Rule[*Job]{
 		{Name: RuleDuplicate, Doc: "drops jobs whose name an earlier one has", Default: true,
 			Drops: func(j *Job) bool { return j.Duplicate }}}
 	for _, r := range JobRules() {
-		rules = append(rules, importer.Lift(r, row))
+		rules = append(rules, importer.Lift(r, (*Job).row))
 	}
 	return append(rules, importer.Rule[*Job]{Name: RuleHydra,
 		Doc:   "keeps Terminated jobs of one instance with plan_gpu 100 on a GPU that is not MISC, of at least 1,000 s, task tensorflow, PyTorchWorker or worker (Hydra)",

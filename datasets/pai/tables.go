@@ -73,7 +73,7 @@ func join(in Tables, out string, o Options) (*importer.Report, error) {
 	byName.Close()
 	tasks.Close()
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(j.jobs(joined), rules, r, func(j *Job) datasets.Row { return j.Row }), r)
+	return r, importer.Write(out, importer.Keep(j.jobs(joined), rules, r, (*Job).row), r)
 }
 
 // joiner joins the tables in three steps, each a merge of two sorted ones:
@@ -315,13 +315,13 @@ func (t *tally) pack(p importer.Pack) importer.Pack {
 // jobs reads the whole jobs in the order of the job table.
 func (j *joiner) jobs(joined *importer.Sorter) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
-		words := importer.Words{}
+		var texts importer.Texts
 		for record, err := range joined.Sorted() {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			job := unpack(importer.Unpack(record.Value), words)
+			job := unpack(importer.Unpack(record.Value), &texts)
 			job.Trace = j.options.Trace
 			if !yield(&job, nil) {
 				return
@@ -331,18 +331,18 @@ func (j *joiner) jobs(joined *importer.Sorter) iter.Seq2[*Job, error] {
 }
 
 // unpack reads a whole job.
-func unpack(u importer.Unpack, words importer.Words) Job {
+func unpack(u importer.Unpack, texts *importer.Texts) Job {
 	var j Job
-	j.User, j.Status = words.Label(u.Text()), words.Label(u.Text())
+	j.User, j.Status = texts.Label(u.Text()), texts.Label(u.Text())
 	submit, end := u.Number(), u.Number()
-	j.Group, j.Model = words.Label(u.Text()), words.Label(u.Text())
+	j.Group, j.Model = texts.Label(u.Text()), texts.Label(u.Text())
 	j.JobID = string(u.Text())
 	j.Duplicate = u.Number().OK
 	j.Tasks, j.Instances = int(u.Number().V), u.Number().V
 	start := u.Number()
 	j.CPUs, j.GPUs = percent(u.Number()), percent(u.Number())
-	j.TaskName = words.Text(u.Text())
-	j.PlanGPU, j.GPUType = u.Number().V, words.Label(u.Text())
+	j.TaskName = texts.Text(u.Text())
+	j.PlanGPU, j.GPUType = u.Number().V, texts.Label(u.Text())
 	j.SubmitS = submit
 	if submit.OK && start.OK {
 		j.QueueS = datasets.Some(start.V - submit.V)

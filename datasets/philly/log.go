@@ -28,9 +28,10 @@ type Job struct {
 	Sum      datasets.Opt[float64] // running time of all attempts, in seconds; NULL if that of one is not known
 }
 
+func (j *Job) row() *datasets.Row { return &j.Row }
+
 // LogRules lists the cleaning rules of ImportLog, in the order of application.
 func LogRules(o Options) []importer.Rule[*Job] {
-	row := func(j *Job) *datasets.Row { return &j.Row }
 	return []importer.Rule[*Job]{
 		{Name: RuleSynergy, Doc: "takes the sum over attempts as running time (Synergy), not first start to last end (ATC'19, Gavel)",
 			Changes: func(j *Job) { j.DurationS = j.Sum }},
@@ -38,10 +39,10 @@ func LogRules(o Options) []importer.Rule[*Job] {
 			Drops: func(j *Job) bool { return j.Attempts == 0 }},
 		{Name: RuleNoTimes, Doc: "drops jobs whose running time is not known, because a start or an end is missing (ATC'19)", Default: true,
 			Drops: func(j *Job) bool { return !j.DurationS.OK }},
-		importer.Lift(importer.NegativeTime(), row),
-		importer.Lift(importer.NoDuration(), row),
-		importer.Lift(importer.NoGPUs(), row),
-		importer.Lift(lucid(o), row),
+		importer.Lift(importer.NegativeTime(), (*Job).row),
+		importer.Lift(importer.NoDuration(), (*Job).row),
+		importer.Lift(importer.NoGPUs(), (*Job).row),
+		importer.Lift(lucid(o), (*Job).row),
 		{Name: RulePassed, Doc: "drops jobs whose status is not Pass",
 			Drops: func(j *Job) bool { return j.Status.V != "Pass" }},
 	}
@@ -99,7 +100,7 @@ func convertLog(in, out string, o Options) (*importer.Report, error) {
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(jobs(f, o), rules, r, func(j *Job) datasets.Row { return j.Row }), r)
+	return r, importer.Write(out, importer.Keep(jobs(f, o), rules, r, (*Job).row), r)
 }
 
 func jobs(f *importer.JSON, o Options) iter.Seq2[*Job, error] {

@@ -10,11 +10,7 @@
 package philly
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"strconv"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
@@ -69,13 +65,14 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := open(in, o)
-	if err != nil {
+	f := file{options: o}
+	columns := map[*int]string{&f.timestamp: "timestamp", &f.duration: "duration", &f.gpus: "num_gpus", &f.cluster: "cluster"}
+	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Columns: columns}); err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(f.rows(), rules, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r)
 }
 
 // file is an open philly.csv and where its columns are.
@@ -85,42 +82,9 @@ type file struct {
 	timestamp, duration, gpus, cluster int
 }
 
-func open(in string, o Options) (*file, error) {
-	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member})
-	if err != nil {
-		return nil, err
-	}
-	f := &file{CSV: csv, options: o}
-	err = csv.Columns(map[*int]string{&f.timestamp: "timestamp", &f.duration: "duration", &f.gpus: "num_gpus", &f.cluster: "cluster"})
-	if err != nil {
-		csv.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// rows reads the records; times are dates in seconds since 1970.
-func (f *file) rows() iter.Seq2[*datasets.Row, error] {
-	return func(yield func(*datasets.Row, error) bool) {
-		var row datasets.Row
-		for n := 1; ; n++ {
-			err := f.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err == nil {
-				err = f.row(&row, n)
-			}
-			if !yield(&row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// row converts the current record, the n-th.
-func (f *file) row(row *datasets.Row, n int) error {
-	*row = datasets.Row{Trace: f.options.Trace, JobID: number(n), VC: f.Label(f.cluster)}
+// row converts the current record; times are dates in seconds since 1970.
+func (f *file) row(row *datasets.Row) error {
+	*row = datasets.Row{Trace: f.options.Trace, JobID: f.RecordID(), VC: f.Label(f.cluster)}
 	t, err := f.Time(f.timestamp, f.options.Clock)
 	if err != nil {
 		return err
@@ -134,13 +98,4 @@ func (f *file) row(row *datasets.Row, n int) error {
 	}
 	row.GPUs, err = f.Quantity(f.gpus)
 	return err
-}
-
-// number writes n with at least six digits.
-func number(n int) string {
-	digits := strconv.Itoa(n)
-	if len(digits) >= 6 {
-		return digits
-	}
-	return "000000"[len(digits):] + digits
 }

@@ -28,6 +28,7 @@ type Column struct {
 	Kind     Kind
 	Type     string // the type in the file, for messages
 	Nullable bool   // may hold NULL
+	Distinct bool   // most values are there only once: a Writer makes no dictionary of them
 
 	unsigned bool // integers without sign
 }

@@ -53,18 +53,20 @@ type digest struct {
 // eight bytes or a text's length and bytes.
 func (d *digest) add(c *cells, n int) {
 	b := d.bytes[:0]
-	for i := range n {
-		if !c.present[i] {
+	if !c.used {
+		b = append(b, make([]byte, n)...)
+		n = 0 // done
+	}
+	for i, present := range c.present[:n] {
+		switch {
+		case !present:
 			b = append(b, 0)
-			continue
+		case c.texts == nil:
+			b = binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(c.numbers[i]))
+		default:
+			b = binary.LittleEndian.AppendUint32(append(b, 1), uint32(len(c.texts[i])))
+			b = append(b, c.texts[i]...)
 		}
-		b = append(b, 1)
-		if c.texts == nil {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.numbers[i]))
-			continue
-		}
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(c.texts[i])))
-		b = append(b, c.texts[i]...)
 	}
 	d.sum = crc32.Update(d.sum, crc32.MakeTable(crc32.Castagnoli), b)
 	d.bytes = b

@@ -11,38 +11,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// batchRows is how many rows a Batch holds at most.
-const batchRows = 256
-
-// Batch is a run of consecutive rows, column by column. It is valid until the
-// next one is asked for; strings taken from it stay valid.
-type Batch struct {
-	First int64 // index of the first row in the file, from 0
-	Rows  int
-
-	cells []cells
-}
-
-// cells are the values of one column in a batch. One of numbers and texts is
-// set, according to the column's kind.
-type cells struct {
-	present []bool
-	numbers []float64
-	texts   []string
-}
-
-// Number returns the value of row i in the c-th of the scanned columns, which
-// is a Number column; ok is false if it is NULL.
-func (b *Batch) Number(c, i int) (v float64, ok bool) {
-	return b.cells[c].numbers[i], b.cells[c].present[i]
-}
-
-// Text returns the value of row i in the c-th of the scanned columns, which is
-// a Text column; ok is false if it is NULL.
-func (b *Batch) Text(c, i int) (v string, ok bool) {
-	return b.cells[c].texts[i], b.cells[c].present[i]
-}
-
 // Scan reads the columns of the given indices from the first row to the last.
 // The sequence ends with an error if the file is damaged, holds fewer or more
 // rows than its footer announces, or holds a column that does not match its
@@ -61,6 +29,7 @@ func (t *File) Scan(columns []int) iter.Seq2[*Batch, error] {
 			}
 			s.readers = append(s.readers, newColumnReader(&t.columns[c], c))
 			s.batch.cells = append(s.batch.cells, newCells(t.columns[c].Kind))
+			s.batch.cells[len(s.batch.cells)-1].used = true // whatever is read
 		}
 		defer s.close()
 		for g, group := range t.file.RowGroups() {
@@ -72,16 +41,6 @@ func (t *File) Scan(columns []int) iter.Seq2[*Batch, error] {
 			yield(nil, err)
 		}
 	}
-}
-
-func newCells(k Kind) cells {
-	c := cells{present: make([]bool, batchRows)}
-	if k == Number {
-		c.numbers = make([]float64, batchRows)
-	} else {
-		c.texts = make([]string, batchRows)
-	}
-	return c
 }
 
 type scan struct {
@@ -111,7 +70,7 @@ func (s *scan) rowGroup(g int, group parquet.RowGroup, yield func(*Batch, error)
 		}
 	}
 	for left := group.NumRows(); left > 0; {
-		n := int(min(left, batchRows))
+		n := int(min(left, BatchRows))
 		for i, r := range s.readers {
 			if err := protect(func() error { return r.read(&s.batch.cells[i], n) }); err != nil {
 				return fail(r.column, err)
@@ -167,7 +126,7 @@ type columnReader struct {
 }
 
 func newColumnReader(c *Column, index int) *columnReader {
-	return &columnReader{column: c, index: index, buffer: make([]parquet.Value, batchRows), known: map[string]string{}}
+	return &columnReader{column: c, index: index, buffer: make([]parquet.Value, BatchRows), known: map[string]string{}}
 }
 
 func (r *columnReader) open(group parquet.RowGroup) error {

@@ -21,10 +21,10 @@ const (
 type Writer struct {
 	columns []Column
 	out     *parquet.GenericWriter[any]
-	batch   []cells
-	values  []parquet.Value // of one column of the batch
+	batch   *Batch          // of Text, Number and EndRow
+	values  []parquet.Value // of one column of a batch
+	nulls   []parquet.Value // all NULL
 	digests []digest
-	filled  int // rows in batch
 	group   int // rows in the row group
 }
 
@@ -35,24 +35,28 @@ func NewWriter(w io.Writer, columns []Column) *Writer {
 	for _, c := range columns {
 		node := parquet.Leaf(parquet.DoubleType)
 		if c.Kind == Text {
-			node = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+			node = parquet.String()
+		}
+		if c.Distinct {
+			node = parquet.Encoded(node, &parquet.Plain)
+		} else {
+			node = parquet.Encoded(node, &parquet.RLEDictionary)
 		}
 		if c.Nullable {
 			node = parquet.Optional(node)
 		}
 		nodes[c.Name] = node
 	}
-	t := &Writer{
+	return &Writer{
 		columns: columns,
 		out: parquet.NewGenericWriter[any](w, parquet.NewSchema("table", orderedGroup{nodes, columns}),
-			parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.CreatedBy("yardstick", "1", "1"), parquet.DictionaryMaxBytes(dictionaryBytes)),
+			parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("yardstick", "1", "1"), parquet.DictionaryMaxBytes(dictionaryBytes),
+			parquet.DataPageStatistics(false)), // the column index has them
+		batch:   NewBatch(columns),
+		values:  make([]parquet.Value, BatchRows),
+		nulls:   make([]parquet.Value, BatchRows),
 		digests: make([]digest, len(columns)),
-		values:  make([]parquet.Value, batchRows),
 	}
-	for _, c := range columns {
-		t.batch = append(t.batch, newCells(c.Kind))
-	}
-	return t
 }
 
 // orderedGroup is a group whose fields are in the order of the columns rather
@@ -72,37 +76,43 @@ func (g orderedGroup) Fields() []parquet.Field {
 }
 
 // Text sets column c of the current row.
-func (w *Writer) Text(c int, v string) {
-	w.batch[c].texts[w.filled], w.batch[c].present[w.filled] = v, true
-}
+func (w *Writer) Text(c int, v string) { w.batch.SetText(c, w.batch.Rows, v) }
 
 // Number sets column c of the current row.
-func (w *Writer) Number(c int, v float64) {
-	w.batch[c].numbers[w.filled], w.batch[c].present[w.filled] = v, true
-}
+func (w *Writer) Number(c int, v float64) { w.batch.SetNumber(c, w.batch.Rows, v) }
 
 // EndRow ends the current row and begins the next.
 func (w *Writer) EndRow() error {
-	w.filled++
-	if w.filled < batchRows {
+	w.batch.Rows++
+	if w.batch.Rows < BatchRows {
 		return nil
 	}
 	return w.flush()
 }
 
-// flush writes the batch, column by column.
+// flush writes the rows of Text, Number and EndRow.
 func (w *Writer) flush() error {
+	err := w.Write(w.batch)
+	w.batch.Clear()
+	return err
+}
+
+// Write writes a batch of the writer's columns, after the rows that EndRow
+// ended. It keeps nothing of the batch.
+func (w *Writer) Write(b *Batch) error {
+	if b != w.batch && w.batch.Rows > 0 {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
 	out := w.out.ColumnWriters()
 	for c := range w.columns {
-		w.digests[c].add(&w.batch[c], w.filled)
-		w.fill(c)
-		if _, err := out[c].WriteRowValues(w.values[:w.filled]); err != nil {
+		w.digests[c].add(&b.cells[c], b.Rows)
+		if _, err := out[c].WriteRowValues(w.column(c, b)); err != nil {
 			return fmt.Errorf("writing Parquet: %w", err)
 		}
-		clear(w.batch[c].present)
 	}
-	w.group += w.filled
-	w.filled = 0
+	w.group += b.Rows
 	if w.group >= rowGroupRows {
 		w.group = 0
 		if err := w.out.Flush(); err != nil {
@@ -112,29 +122,35 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// fill makes values of column c of the batch, at their definition level: 1 if
-// the column is nullable and the value is there, else 0.
-func (w *Writer) fill(c int) {
-	cells, column := &w.batch[c], &w.columns[c]
-	null := parquet.NullValue().Level(0, 0, c)
-	level := 0
-	if column.Nullable {
+// column returns the values of column c, at their definition level: 1 if the
+// column is nullable and the value is there, else 0.
+func (w *Writer) column(c int, b *Batch) []parquet.Value {
+	cells, level := &b.cells[c], 0
+	if w.columns[c].Nullable {
 		level = 1
-	}
-	for i := range w.filled {
-		switch {
-		case !cells.present[i] && column.Nullable:
-			w.values[i] = null
-		case !cells.present[i]:
-			panic("table: no value for column " + column.Name + ", which is not nullable")
-		case column.Kind == Text:
-			// The library copies the bytes, and writes to none of them.
-			text := unsafe.Slice(unsafe.StringData(cells.texts[i]), len(cells.texts[i]))
-			w.values[i] = parquet.ByteArrayValue(text).Level(0, level, c)
-		default:
-			w.values[i] = parquet.DoubleValue(cells.numbers[i]).Level(0, level, c)
+		if !cells.used {
+			return w.nulls[:b.Rows]
 		}
+	} else if i := slices.Index(cells.present[:b.Rows], false); i >= 0 {
+		panic("table: no value for column " + w.columns[c].Name + ", which is not nullable")
 	}
+	values := w.values[:b.Rows]
+	for i, present := range cells.present[:b.Rows] {
+		v := &values[i]
+		if !present {
+			*v = parquet.Value{}
+			continue
+		}
+		if cells.texts == nil {
+			*v = parquet.DoubleValue(cells.numbers[i])
+		} else {
+			// The library copies the bytes, and writes to none of them.
+			text := cells.texts[i]
+			*v = parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(text), len(text)))
+		}
+		v.SetDefinitionLevel(level)
+	}
+	return values
 }
 
 // Close writes what is left and the footer, with the checksums.

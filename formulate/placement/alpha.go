@@ -11,14 +11,15 @@ import (
 // OneHotAlpha is the program for the least time per iteration, with the
 // variables and rows of one-hot counts and a variable T that is minimised:
 //
-//	T ≥ Σ_{j ≥ 1} β(s; 0, j, 0) u[m][s][j] − c_{s−1} x[m][s−1] − d_s x[m][s+1]   for every m, s,
+//	T ≥ Σ_{j ≥ 1} β_s(j) u[m][s][j] − Σ_t d_st x[m][t]   for every m, s,
 //
-// where β(s; a, x, b) = β(s; 0, x, 0) − c_{s−1} a − d_s b is the time of stage
-// s beside a and b replicas of its neighbours, on a server of part m's size
-// ([sched.Instance.StageTime]). No big constant is needed: with u[m][s][0] = 1
-// the right-hand side is not positive, as B_intra ≥ B_inter makes c and d so.
+// where β_s(j) is the time of j replicas of stage s without neighbours, on a
+// server of part m's size, and every replica of a stage t next to s takes d_st
+// off it ([sched.Instance.ServerTime]). No big constant is needed: with
+// u[m][s][0] = 1 the right-hand side is not positive, as B_intra ≥ B_inter makes
+// d so.
 //
-// Times are rounded down and c, d up, unless the unit divides them all.
+// Times are rounded down and d up, unless the unit divides them all.
 //
 // Errors: as for NaiveCut.
 func OneHotAlpha(in *sched.Instance, id sched.JobID, servers, parts []int) (*Program, error) {
@@ -29,36 +30,37 @@ func OneHotAlpha(in *sched.Instance, id sched.JobID, servers, parts []int) (*Pro
 	o := newOneHot(r, "one-hot alpha")
 	// The times on each size of server.
 	type times struct {
-		alone         []*big.Rat // by number of replicas, from 1
-		before, after *big.Rat   // c_{s−1} and d_s
+		alone []*big.Rat // by number of replicas, from 1
+		drop  []*big.Rat // d_st, in the order of links
 	}
 	largest := new(big.Rat)
 	var values []*big.Rat
 	of := map[[2]int]*times{} // (size, stage)
+	counts := make([]int, len(r.job.Stages))
 	for m := range o.u {
 		for s := range o.u[m] {
+			counts[s] = 1
 			t := of[[2]int{r.size(m), s}]
 			if t == nil {
 				t = &times{}
 				of[[2]int{r.size(m), s}] = t
-				one := in.StageTime(id, s, 0, 1, 0, r.size(m))
-				near := func(a, b int) *big.Rat { return new(big.Rat).Sub(one, in.StageTime(id, s, a, 1, b, r.size(m))) }
-				t.before, t.after = new(big.Rat), new(big.Rat)
-				if s > 0 {
-					t.before = near(1, 0)
+				one := in.ServerTime(id, s, counts, r.size(m))
+				for _, l := range r.links[s] {
+					counts[l.Stage] = 1
+					t.drop = append(t.drop, new(big.Rat).Sub(one, in.ServerTime(id, s, counts, r.size(m))))
+					counts[l.Stage] = 0
 				}
-				if s+1 < len(r.job.Stages) {
-					t.after = near(0, 1)
-				}
-				values = append(values, t.before, t.after)
+				values = append(values, t.drop...)
 			}
 			for j := len(t.alone) + 1; j < len(o.u[m][s]); j++ {
-				v := in.StageTime(id, s, 0, j, 0, r.size(m))
+				counts[s] = j
+				v := in.ServerTime(id, s, counts, r.size(m))
 				t.alone, values = append(t.alone, v), append(values, v)
 				if v.Cmp(largest) > 0 {
 					largest = v
 				}
 			}
+			counts[s] = 0
 		}
 	}
 	unit, exact := grid(values, largest)
@@ -71,11 +73,8 @@ func OneHotAlpha(in *sched.Instance, id sched.JobID, servers, parts []int) (*Pro
 			for j := 1; j < len(o.u[m][s]); j++ {
 				row.Cols, row.Vals = append(row.Cols, o.u[m][s][j]), append(row.Vals, -down(t.alone[j-1], unit))
 			}
-			if s > 0 {
-				o.addCount(&row, m, s-1, up(t.before, unit))
-			}
-			if s+1 < len(o.u[m]) {
-				o.addCount(&row, m, s+1, up(t.after, unit))
+			for i, l := range r.links[s] {
+				o.addCount(&row, m, l.Stage, up(t.drop[i], unit))
 			}
 			o.model.AddRow(row)
 		}

@@ -12,11 +12,11 @@ import (
 // m holds j replicas of stage s:
 //
 //	Σ_j u[m][s][j] = 1           for every part and stage   (1)
-//	Σ_s x[m][s] = g_m            for every part             (2)
+//	Σ_s t_s x[m][s] = g_m        for every part             (2)
 //	Σ_m x[m][s] = k_s            for every stage            (3)
 //	x[m][0] ≥ x[m+1][0]          for parts that are alike   (4)
 //
-// where x[m][s] = Σ_j j u[m][s][j]. Parts are alike if both they and their
+// where x[m][s] = Σ_j j u[m][s][j], and t_s is the GPUs of a replica. Parts are alike if both they and their
 // servers have the same size; (4) removes part of their symmetry.
 type onehot struct {
 	*request
@@ -47,7 +47,7 @@ func newOneHot(r *request, name string) *onehot {
 	for m := range o.u { // (2)
 		row := milp.Row{Name: fmt.Sprintf("part_%d", m), Sense: milp.EQ, RHS: float64(r.gpus[m])}
 		for s := range o.u[m] {
-			o.addCount(&row, m, s, 1)
+			o.addCount(&row, m, s, float64(r.job.Slices(s)))
 		}
 		o.model.AddRow(row)
 	}

@@ -9,22 +9,55 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// weights are those of the job's graph under ring AllReduce, in bytes: A_s of
-// an edge between replicas of stage s and w_s of one to the next stage.
-type weights struct{ ring, next []*big.Rat }
+// weights are those of the job's graph under ring AllReduce, rounded down to
+// integers in some unit.
+type weights struct {
+	ring  []float64 // A_s, of an edge between replicas of stage s
+	links []link
+	total float64 // of all edges
+	unit  *big.Rat
+	exact bool // nothing was rounded
+}
 
-func (r *request) weights() weights {
-	var w weights
-	for s, st := range r.job.Stages {
+// link is the edges between replicas of two stages, with the weight w_st of
+// each.
+type link struct {
+	from, to int
+	weight   float64
+}
+
+func (r *request) weights() *weights {
+	w := &weights{}
+	sum := new(big.Rat)
+	var values []*big.Rat
+	var edges []int // of each value
+	add := func(v *big.Rat, bytes sched.Bytes, n int) {
+		v.Mul(v, new(big.Rat).SetInt64(int64(bytes)))
+		values, edges = append(values, v), append(edges, n)
+		sum.Add(sum, new(big.Rat).Mul(v, big.NewRat(int64(n), 1)))
+	}
+	for _, st := range r.job.Stages {
 		k := int64(st.Replicas)
-		ring := big.NewRat(2*(k-1), k)
-		w.ring = append(w.ring, ring.Mul(ring, new(big.Rat).SetInt64(int64(st.Params))))
-		next := new(big.Rat)
-		if s+1 < len(r.job.Stages) {
-			next = big.NewRat(2, k*int64(r.job.Stages[s+1].Replicas))
-			next.Mul(next, new(big.Rat).SetInt64(int64(st.Boundary)))
+		add(big.NewRat(2*(k-1), k), st.Params, ringEdges(st.Replicas, st.Replicas))
+	}
+	for s, list := range r.links {
+		for _, l := range list {
+			if l.Stage > s {
+				pairs := r.job.Stages[s].Replicas * r.job.Stages[l.Stage].Replicas
+				add(big.NewRat(2, int64(pairs)), l.Bytes, pairs)
+				w.links = append(w.links, link{from: s, to: l.Stage})
+			}
 		}
-		w.next = append(w.next, next)
+	}
+	w.unit, w.exact = grid(values, sum)
+	for i, v := range values {
+		scaled := down(v, w.unit)
+		w.total += scaled * float64(edges[i])
+		if i < len(r.job.Stages) {
+			w.ring = append(w.ring, scaled)
+		} else {
+			w.links[i-len(r.job.Stages)].weight = scaled
+		}
 	}
 	return w
 }
@@ -41,39 +74,15 @@ func ringEdges(k, c int) int {
 	return c - 1
 }
 
-// scaled rounds the weights down to integers, in units, and returns the sum
-// over all edges besides.
-func (r *request) scaled() (ring, next []float64, total float64, unit *big.Rat, exact bool) {
-	w := r.weights()
-	sum := new(big.Rat)
-	edges := func(s int) (ring, next int64) {
-		k := r.job.Stages[s].Replicas
-		if s+1 < len(r.job.Stages) {
-			next = int64(k) * int64(r.job.Stages[s+1].Replicas)
-		}
-		return int64(ringEdges(k, k)), next
-	}
-	for s := range w.ring {
-		a, b := edges(s)
-		sum.Add(sum, new(big.Rat).Mul(w.ring[s], new(big.Rat).SetInt64(a)))
-		sum.Add(sum, new(big.Rat).Mul(w.next[s], new(big.Rat).SetInt64(b)))
-	}
-	unit, exact = grid(append(append([]*big.Rat(nil), w.ring...), w.next...), sum)
-	for s := range w.ring {
-		a, b := edges(s)
-		ring, next = append(ring, down(w.ring[s], unit)), append(next, down(w.next[s], unit))
-		total += ring[s]*float64(a) + next[s]*float64(b)
-	}
-	return ring, next, total, unit, exact
-}
-
 // NaiveCut is the textbook program for the least cut, over vertices and edges:
 //
 //	minimise  Σ_e W_e y_e
 //	subject to  Σ_m v[u][m] = 1                  for every vertex u    (1)
-//	            Σ_u v[u][m] = g_m                for every part m      (2)
+//	            Σ_u t_u v[u][m] = g_m            for every part m      (2)
 //	            y_e ≥ v[u][m] − v[u'][m]         for e = {u, u'}, m    (3)
-//	            v, y binary.
+//	            v, y binary,
+//
+// t_u being the GPUs of replica u.
 //
 // It is here to compare with: its relaxation is zero wherever parts mix, and
 // replicas of a stage as well as equal parts may be exchanged.
@@ -86,7 +95,7 @@ func NaiveCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Progra
 	if err != nil {
 		return nil, err
 	}
-	ring, next, _, unit, exact := r.scaled()
+	w := r.weights()
 	model := &milp.Model{Name: "naive cut", IntegralCost: true}
 	var v [][]int // column of vertex and part
 	var first []int
@@ -105,8 +114,10 @@ func NaiveCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Progra
 	}
 	for m, g := range r.gpus { // (2)
 		row := milp.Row{Name: fmt.Sprintf("part_%d", m), Sense: milp.EQ, RHS: float64(g)}
-		for u := range v {
-			row.Cols, row.Vals = append(row.Cols, v[u][m]), append(row.Vals, 1)
+		for s, st := range r.job.Stages {
+			for i := range st.Replicas {
+				row.Cols, row.Vals = append(row.Cols, v[first[s]+i][m]), append(row.Vals, float64(r.job.Slices(s)))
+			}
 		}
 		model.AddRow(row)
 	}
@@ -122,13 +133,13 @@ func NaiveCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Progra
 	}
 	for s, st := range r.job.Stages {
 		for i := range ringEdges(st.Replicas, st.Replicas) {
-			edge(first[s]+i, first[s]+(i+1)%st.Replicas, ring[s])
+			edge(first[s]+i, first[s]+(i+1)%st.Replicas, w.ring[s])
 		}
-		if s+1 < len(r.job.Stages) {
-			for i := range st.Replicas {
-				for k := range r.job.Stages[s+1].Replicas {
-					edge(first[s]+i, first[s+1]+k, next[s])
-				}
+	}
+	for _, l := range w.links {
+		for i := range r.job.Stages[l.from].Replicas {
+			for k := range r.job.Stages[l.to].Replicas {
+				edge(first[l.from]+i, first[l.to]+k, l.weight)
 			}
 		}
 	}
@@ -147,21 +158,21 @@ func NaiveCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Progra
 		}
 		return r.placement(counts)
 	}
-	return &Program{Model: model, Relation: relation(exact), Unit: unit, Decode: decode}, nil
+	return &Program{Model: model, Relation: relation(w.exact), Unit: w.unit, Decode: decode}, nil
 }
 
 // CountCut is the program for the least cut over numbers of replicas, with the
 // variables and rows of one-hot counts: a part with j replicas of stage s has
 // ρ_s(j) ring edges inside (see cuts.CutWeight), and
 //
-//	maximise  Σ_{m,s,j} A_s ρ_s(j) u[m][s][j] + Σ_{m,s,i} w_s p[m][s][i]
-//	subject to  p[m][s][i] ≤ x[m][s+1]                          (5)
-//	            p[m][s][i] ≤ cap Σ_{j ≥ i} u[m][s][j]           (6)
+//	maximise  Σ_{m,s,j} A_s ρ_s(j) u[m][s][j] + Σ_{m,st,i} w_st p[m][st][i]
+//	subject to  p[m][st][i] ≤ x[m][t]                           (5)
+//	            p[m][st][i] ≤ cap Σ_{j ≥ i} u[m][s][j]          (6)
 //
-// where cap is the most replicas of stage s+1 that part m can hold. At the
-// optimum p[m][s][i] = x[m][s+1] where x[m][s] ≥ i, and 0 elsewhere, so that
-// Σ_i p[m][s][i] is the product x[m][s] x[m][s+1]. The model minimises the
-// weight of all edges less that.
+// for stages s, t that exchange data, where cap is the most replicas of stage t
+// that part m can hold. At the optimum p[m][st][i] = x[m][t] where x[m][s] ≥ i,
+// and 0 elsewhere, so that Σ_i p[m][st][i] is the product x[m][s] x[m][t]. The
+// model minimises the weight of all edges less that.
 //
 // Errors: as for NaiveCut.
 func CountCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Program, error) {
@@ -169,30 +180,36 @@ func CountCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Progra
 	if err != nil {
 		return nil, err
 	}
-	ring, next, total, unit, exact := r.scaled()
+	w := r.weights()
 	o := newOneHot(r, "count cut")
-	o.model.Constant = total
+	o.model.Constant = w.total
 	for m := range o.u {
 		for s := range o.u[m] {
 			for j, c := range o.u[m][s] {
-				o.model.Vars[c].Cost = -ring[s] * float64(ringEdges(r.job.Stages[s].Replicas, j))
+				o.model.Vars[c].Cost = -w.ring[s] * float64(ringEdges(r.job.Stages[s].Replicas, j))
 			}
-			if next[s] == 0 {
-				continue
-			}
-			top := float64(r.most(m, s+1))
-			for i := 1; i < len(o.u[m][s]); i++ {
-				p := o.model.AddVar(milp.Variable{Name: fmt.Sprintf("p_%d_%d_%d", m, s, i), Upper: top, Cost: -next[s], Integer: true})
-				row := milp.Row{Name: fmt.Sprintf("both_%d_%d_%d", m, s, i), Sense: milp.LE, Cols: []int{p}, Vals: []float64{1}} // (5)
-				o.addCount(&row, m, s+1, -1)
-				o.model.AddRow(row)
-				row = milp.Row{Name: fmt.Sprintf("has_%d_%d_%d", m, s, i), Sense: milp.LE, Cols: []int{p}, Vals: []float64{1}} // (6)
-				for _, c := range o.u[m][s][i:] {
-					row.Cols, row.Vals = append(row.Cols, c), append(row.Vals, -top)
-				}
-				o.model.AddRow(row)
+		}
+		for _, l := range w.links {
+			if l.weight > 0 {
+				o.addProduct(m, l)
 			}
 		}
 	}
-	return &Program{Model: o.model, Relation: relation(exact), Unit: unit, Decode: o.decode}, nil
+	return &Program{Model: o.model, Relation: relation(w.exact), Unit: w.unit, Decode: o.decode}, nil
+}
+
+// addProduct adds the variables p of one link on part m, and their rows.
+func (o *onehot) addProduct(m int, l link) {
+	top := float64(o.most(m, l.to))
+	for i := 1; i < len(o.u[m][l.from]); i++ {
+		p := o.model.AddVar(milp.Variable{Name: fmt.Sprintf("p_%d_%d_%d_%d", m, l.from, l.to, i), Upper: top, Cost: -l.weight, Integer: true})
+		row := milp.Row{Name: fmt.Sprintf("both_%d_%d_%d_%d", m, l.from, l.to, i), Sense: milp.LE, Cols: []int{p}, Vals: []float64{1}} // (5)
+		o.addCount(&row, m, l.to, -1)
+		o.model.AddRow(row)
+		row = milp.Row{Name: fmt.Sprintf("has_%d_%d_%d_%d", m, l.from, l.to, i), Sense: milp.LE, Cols: []int{p}, Vals: []float64{1}} // (6)
+		for _, c := range o.u[m][l.from][i:] {
+			row.Cols, row.Vals = append(row.Cols, c), append(row.Vals, -top)
+		}
+		o.model.AddRow(row)
+	}
 }

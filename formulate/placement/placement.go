@@ -37,7 +37,7 @@ type Program struct {
 
 // Lower returns what the result proves or claims about the job: no placement on
 // these parts has a smaller cut, or time. It returns nil where there is no
-// bound, or the program is infeasible, which it never truly is.
+// bound, or the program is infeasible: then whole replicas cannot fill the parts.
 func (p *Program) Lower(r *milp.Result) (*big.Rat, milp.Evidence) {
 	v := new(big.Rat)
 	if r.Dual == milp.None || math.IsInf(r.DualBound, 0) || v.SetFloat64(r.DualBound) == nil {
@@ -56,6 +56,7 @@ type request struct {
 	in            *sched.Instance
 	id            sched.JobID
 	job           *sched.Job
+	links         [][]sched.Link
 	servers, gpus []int // ascending servers, and the GPUs to use of each
 }
 
@@ -67,6 +68,7 @@ func newRequest(in *sched.Instance, id sched.JobID, servers, parts []int) (*requ
 	if r.job.Elastic != nil || r.job.Sharing != nil || len(r.job.Stages) == 0 {
 		return fail("it has no gang of fixed stages")
 	}
+	r.links = r.job.Links()
 	if len(servers) != len(parts) {
 		return fail("%d servers for %d parts", len(servers), len(parts))
 	}
@@ -97,7 +99,9 @@ func newRequest(in *sched.Instance, id sched.JobID, servers, parts []int) (*requ
 func (r *request) size(m int) int { return r.in.Cluster.Servers[r.servers[m]].GPUs }
 
 // most returns how many replicas of stage s part m can hold.
-func (r *request) most(m, s int) int { return min(r.gpus[m], r.job.Stages[s].Replicas) }
+func (r *request) most(m, s int) int {
+	return min(r.gpus[m]/r.job.Slices(s), r.job.Stages[s].Replicas)
+}
 
 // placement returns the placement with counts[m][s] replicas.
 func (r *request) placement(counts [][]int) (sched.Placement, error) {
@@ -109,11 +113,11 @@ func (r *request) placement(counts [][]int) (sched.Placement, error) {
 	for m, c := range counts {
 		used := 0
 		for s, x := range c {
-			used += x
+			used += x * r.job.Slices(s)
 			left[s] -= x
 		}
 		if used != r.gpus[m] {
-			return p, fmt.Errorf("placement: the point puts %d replicas on a part of %d GPUs", used, r.gpus[m])
+			return p, fmt.Errorf("placement: the point puts %d GPUs' replicas on a part of %d", used, r.gpus[m])
 		}
 		p.Shares = append(p.Shares, sched.Share{Server: r.servers[m], GPUs: used, Stages: c})
 	}

@@ -66,6 +66,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%d jobs, more than %d: %w", len(in.Jobs), maxJobs, ErrTooLarge)
 	}
+	if err := in.RequirePipelines(); err != nil {
+		return nil, err
+	}
 	p := &problem{in: in, obj: obj, makespan: obj == sched.Makespan, gpus: in.Cluster.GPUs()}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]

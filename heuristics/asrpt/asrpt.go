@@ -19,6 +19,10 @@
 // strictly faster, but for at most tau·q. Other jobs take the GPUs of the
 // servers with the fewest free ones, and never wait.
 //
+// Replicas of several tensor slices are whole on a server each. A job that has
+// some starts when its replicas fit, and delays the queue until then; G's free
+// GPUs alone need not suffice.
+//
 // All of this is exact: sizes, virtual completions and per-iteration times are
 // rational numbers. Real events fall on whole microseconds, so that a job joins
 // the queue at the first one not before C^v, and waits for at most tau·q rounded
@@ -28,7 +32,8 @@
 // Cost: O(log n) comparisons per arrival and virtual completion, and one
 // placement per start and per completion seen by a job that waits.
 //
-// Source: the A-SRPT paper, Section IV, Algorithm 1 ("The A-SRPT Algorithm").
+// Source: the A-SRPT paper, Section IV, Algorithm 1 ("The A-SRPT Algorithm"), and
+// Section VI for tensor slices and stage graphs.
 // docs/asrpt.md says where the printed algorithm is ambiguous and what is done
 // here.
 package asrpt
@@ -166,8 +171,8 @@ func (p *Policy) serve(v *sim.View, head *completion) (started bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	if !v.Cluster().Fits(sim.MostAvailable, j.Gang) {
-		return false, nil
+	if fits, err := v.Fits(head.job, sim.MostAvailable); err != nil || !fits {
+		return false, err
 	}
 	e, err := p.estimates.of(&j)
 	if err != nil {
@@ -224,15 +229,18 @@ func (p *Policy) patience(v *sim.View, size *big.Rat) sched.Time {
 
 // place puts the job on GPUs that the rule selects.
 func (p *Policy) place(v *sim.View, j *sim.Job, rule sim.Rule) (sched.Placement, error) {
-	shares, ok := v.Cluster().Pick(rule, j.Gang)
+	shares, ok, err := v.Pick(j.ID, rule)
+	if err != nil {
+		return sched.Placement{}, err
+	}
 	if !ok {
 		return sched.Placement{}, errors.New("asrpt: no GPUs for a job that fits")
 	}
 	p.estimates.ask(j)
-	if len(j.Stages) == 1 { // there is one way to do it
+	if len(j.Stages) == 1 && j.Widths == nil { // there is one way to do it
 		return sched.Placement{Shares: shares}, nil
 	}
-	if p.options.Layout == Optimal && j.Sharing == nil {
+	if p.options.Layout == Optimal && p.estimates.probe.Jobs[0].Pipeline() && j.Sharing == nil {
 		servers, parts := make([]int, len(shares)), make([]int, len(shares))
 		for i, sh := range shares {
 			servers[i], parts[i] = sh.Server, sh.GPUs

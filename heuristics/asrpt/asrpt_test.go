@@ -120,6 +120,10 @@ func TestAgainstReference(t *testing.T) {
 		if err := in.Validate(); err != nil {
 			t.Fatal(err)
 		}
+		if seed%4 == 0 {
+			in = schedtest.Sliced(rng, in, 1, 2, 4)
+			o.Slowest = asrpt.Spread
+		}
 		guess := guesses(rng, in)
 		for _, c := range []struct {
 			policy    *asrpt.Policy

@@ -73,17 +73,26 @@ func longest(t *testing.T, in *sched.Instance) []sched.Time {
 	return out
 }
 
+// perJob returns the bounds; nil where slices leave none. M − 1 servers may be
+// left with one GPU less than a replica needs.
 func perJob(in *sched.Instance, o asrpt.Options, tau *big.Rat, virtual, size []*big.Rat, d []sched.Time) []*big.Rat {
 	order := make([]int, len(d))
-	divisor := in.Cluster.GPUs()
+	divisor, servers, whole := in.Cluster.GPUs(), 0, true
+	for _, s := range in.Cluster.Servers {
+		servers += min(1, s.GPUs)
+	}
 	for i := range order {
 		order[i] = i
+		whole = whole && !in.Jobs[i].Sliced()
 		for a, b := divisor, in.Jobs[i].Gang(); ; a, b = b, a%b {
 			if b == 0 {
 				divisor = a
 				break
 			}
 		}
+	}
+	if !whole {
+		divisor = 1
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		if c := virtual[a].Cmp(virtual[b]); c != 0 {
@@ -95,12 +104,13 @@ func perJob(in *sched.Instance, o asrpt.Options, tau *big.Rat, virtual, size []*
 	delays, work, widest := sched.Time(0), new(big.Rat), 0
 	for _, i := range order {
 		gang := in.Jobs[i].Gang()
-		widest = max(widest, gang)
+		widest = max(widest, gang+(servers-1)*(in.Jobs[i].Widths()[0].Slices-1))
 		budget := new(big.Rat).Mul(tau, size[i])
 		delays += sched.Time(new(big.Int).Quo(budget.Num(), budget.Denom()).Int64())
-		b := big.NewRat(int64(ceil(virtual[i])+delays+d[i]), 1)
-		b.Add(b, new(big.Rat).Quo(work, big.NewRat(int64(in.Cluster.GPUs()-widest+divisor), 1)))
-		bound[i] = b
+		if busy := int64(in.Cluster.GPUs() - widest + divisor); busy > 0 {
+			b := big.NewRat(int64(ceil(virtual[i])+delays+d[i]), 1)
+			bound[i] = b.Add(b, new(big.Rat).Quo(work, big.NewRat(busy, 1)))
+		}
 		work.Add(work, big.NewRat(int64(gang)*int64(d[i]), 1))
 	}
 	return bound

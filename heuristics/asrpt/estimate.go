@@ -2,6 +2,7 @@ package asrpt
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/big"
 
 	"yardstick/heuristics/heavyedge"
@@ -22,7 +23,7 @@ type estimate struct {
 type estimator struct {
 	options Options
 	probe   sched.Instance           // the cluster and one job, the one asked about
-	parts   map[int][]heavyedge.Part // the fewest servers, by gang
+	parts   map[int][]heavyedge.Part // the fewest servers, by gang, for jobs without slices
 	known   map[string]*estimate     // by shape
 }
 
@@ -38,10 +39,11 @@ func (e *estimator) of(j *sim.Job) (*estimate, error) {
 		return known, nil
 	}
 	e.ask(j)
-	if e.parts[j.Gang] == nil {
-		e.parts[j.Gang] = heavyedge.Consolidated(&e.probe.Cluster, j.Gang)
+	parts, err := e.fewest(j)
+	if err != nil {
+		return nil, err
 	}
-	place, err := heavyedge.Place(&e.probe.Jobs[0], e.parts[j.Gang], e.options.AllReduce)
+	place, err := heavyedge.Place(&e.probe.Jobs[0], parts, e.options.AllReduce)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +64,22 @@ func (e *estimator) of(j *sim.Job) (*estimate, error) {
 	return out, nil
 }
 
+// fewest returns the fewest servers that the job, which the probe is about,
+// fits on.
+func (e *estimator) fewest(j *sim.Job) ([]heavyedge.Part, error) {
+	if known := e.parts[j.Gang]; known != nil && j.Widths == nil {
+		return known, nil
+	}
+	parts, err := heavyedge.Fewest(&e.probe.Cluster, &e.probe.Jobs[0])
+	if err == nil && j.Widths == nil {
+		e.parts[j.Gang] = parts
+	}
+	return parts, err
+}
+
 // ask makes the job the one that the probe is about.
 func (e *estimator) ask(j *sim.Job) {
-	e.probe.Jobs[0] = sched.Job{Stages: j.Stages, Sharing: j.Sharing, Iters: 1, Weight: 1}
+	e.probe.Jobs[0] = sched.Job{Stages: j.Stages, Edges: j.Edges, Sharing: j.Sharing, Iters: 1, Weight: 1}
 }
 
 // slowest returns alpha_max. In the sharing model placement changes nothing.
@@ -72,6 +87,8 @@ func (e *estimator) slowest(tilde *big.Rat) (*big.Rat, error) {
 	switch {
 	case e.probe.Jobs[0].Sharing != nil:
 		return tilde, nil
+	case e.options.Slowest == Attained && !e.probe.Jobs[0].Pipeline():
+		return nil, fmt.Errorf("asrpt: the alpha_max attained: %w", sched.ErrStageGraph)
 	case e.options.Slowest == Attained:
 		return cuts.AlphaMax(&e.probe, 0)
 	}
@@ -82,7 +99,13 @@ func (e *estimator) slowest(tilde *big.Rat) (*big.Rat, error) {
 func shape(j *sim.Job) string {
 	b := make([]byte, 0, 64)
 	for _, st := range j.Stages {
-		for _, v := range []int64{int64(st.Replicas), int64(st.Compute), int64(st.Params), int64(st.Boundary)} {
+		for _, v := range []int64{int64(st.Replicas), int64(st.Slices), int64(st.Compute), int64(st.Params), int64(st.SliceSync), int64(st.Boundary)} {
+			b = binary.AppendVarint(b, v)
+		}
+	}
+	b = append(b, byte(min(1, len(j.Edges))))
+	for _, e := range j.Edges {
+		for _, v := range []int64{int64(e.From), int64(e.To), int64(e.Bytes)} {
 			b = binary.AppendVarint(b, v)
 		}
 	}

@@ -38,15 +38,7 @@ func replayNaively(t *testing.T, in *sched.Instance, o asrpt.Options, predicted 
 	if o.Tau != nil {
 		r.tau = o.Tau
 	}
-	for i := range in.Jobs {
-		tilde, err := heavyedge.AlphaTilde(in, sched.JobID(i), o.AllReduce)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := big.NewRat(int64(in.Jobs[i].Gang()), int64(in.Cluster.GPUs()))
-		q.Mul(q, big.NewRat(predicted[i], 1)).Mul(q, tilde).Mul(q, big.NewRat(1e6, 1))
-		r.tilde, r.size = append(r.tilde, tilde), append(r.size, q)
-	}
+	r.tilde, r.size = tildes(t, in, o), sizes(t, in, o, predicted)
 	virtual := virtualCompletions(in, r.size, o.Ties)
 	order := make([]int, len(in.Jobs))
 	for i := range order {
@@ -61,6 +53,29 @@ func replayNaively(t *testing.T, in *sched.Instance, o asrpt.Options, predicted 
 	s.Sort()
 	r.segments = s.Segments
 	return r
+}
+
+// tildes returns alpha~ of every job, in seconds.
+func tildes(t *testing.T, in *sched.Instance, o asrpt.Options) (out []*big.Rat) {
+	t.Helper()
+	for i := range in.Jobs {
+		tilde, err := heavyedge.AlphaTilde(in, sched.JobID(i), o.AllReduce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, tilde)
+	}
+	return out
+}
+
+// sizes returns the virtual size of every job, in microseconds.
+func sizes(t *testing.T, in *sched.Instance, o asrpt.Options, predicted []int64) (out []*big.Rat) {
+	t.Helper()
+	for i, tilde := range tildes(t, in, o) {
+		q := big.NewRat(int64(in.Jobs[i].Gang()), int64(in.Cluster.GPUs()))
+		out = append(out, q.Mul(q, big.NewRat(predicted[i], 1)).Mul(q, tilde).Mul(q, big.NewRat(1e6, 1)))
+	}
+	return out
 }
 
 func tie(in *sched.Instance, ties asrpt.Ties, a, b int) int {
@@ -118,8 +133,7 @@ func virtualCompletions(in *sched.Instance, size []*big.Rat, ties asrpt.Ties) []
 // serve is the body of the loop over the queue: lines 4 to 25 of the algorithm.
 // It returns when the job starts.
 func (r *reference) serve(i int, now sched.Time) sched.Time {
-	gang := r.in.Jobs[i].Gang()
-	for total(r.free(now)) < gang {
+	for r.parts(i, now, true) == nil {
 		now = r.nextEnd(now)
 	}
 	alphaMax := r.alphaMax(i)
@@ -195,9 +209,11 @@ func (r *reference) nextEnd(now sched.Time) sched.Time {
 	return next
 }
 
-// place selects servers with the most or with the fewest free GPUs first, ties
-// to the lower index, and lays the job out on them.
-func (r *reference) place(i int, now sched.Time, most bool) (sched.Placement, *big.Rat) {
+// parts selects servers with the most or with the fewest free GPUs first, ties
+// to the lower index, and takes of each the replicas that fit, those with the
+// most slices first. It returns nil if replicas are left over. The numbers of
+// slices in these tests divide each other, so that they then fit nowhere.
+func (r *reference) parts(i int, now sched.Time, most bool) []heavyedge.Part {
 	free := r.free(now)
 	order := make([]int, len(free))
 	for m := range order {
@@ -210,18 +226,41 @@ func (r *reference) place(i int, now sched.Time, most bool) (sched.Placement, *b
 		return free[a] - free[b]
 	})
 	var parts []heavyedge.Part
-	var servers, sizes []int
-	need := r.in.Jobs[i].Gang()
+	var left []int // slices of every replica
+	j := &r.in.Jobs[i]
+	for s := range j.Stages {
+		left = append(left, slices.Repeat([]int{j.Slices(s)}, j.Stages[s].Replicas)...)
+	}
+	slices.SortFunc(left, func(a, b int) int { return b - a })
 	for _, m := range order {
-		if take := min(need, free[m]); take > 0 {
+		take := 0
+		left = slices.DeleteFunc(left, func(n int) bool {
+			fits := take+n <= free[m]
+			if fits {
+				take += n
+			}
+			return fits
+		})
+		if take > 0 {
 			parts = append(parts, heavyedge.Part{Server: m, GPUs: take})
-			servers, sizes = append(servers, m), append(sizes, take)
-			need -= take
 		}
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	return parts
+}
+
+// place lays the job out on the parts selected, which there are.
+func (r *reference) place(i int, now sched.Time, most bool) (sched.Placement, *big.Rat) {
+	parts := r.parts(i, now, most)
+	var servers, sizes []int
+	for _, p := range parts {
+		servers, sizes = append(servers, p.Server), append(sizes, p.GPUs)
 	}
 	var place sched.Placement
 	var err error
-	if r.o.Layout == asrpt.Optimal {
+	if r.o.Layout == asrpt.Optimal && r.in.Jobs[i].Pipeline() {
 		place, err = cuts.Place(r.in, sched.JobID(i), servers, sizes)
 	} else {
 		place, err = heavyedge.Place(&r.in.Jobs[i], parts, r.o.AllReduce)
@@ -233,7 +272,7 @@ func (r *reference) place(i int, now sched.Time, most bool) (sched.Placement, *b
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if len(r.in.Jobs[i].Stages) == 1 { // as the policy writes it
+	if len(r.in.Jobs[i].Stages) == 1 && !r.in.Jobs[i].Sliced() { // as the policy writes it
 		for k := range place.Shares {
 			place.Shares[k].Stages = nil
 		}
@@ -256,12 +295,4 @@ func (r *reference) run(i int, now sched.Time, place sched.Placement) {
 func ceil(t *big.Rat) sched.Time {
 	up := new(big.Int).Add(t.Num(), new(big.Int).Sub(t.Denom(), big.NewInt(1)))
 	return sched.Time(up.Div(up, t.Denom()).Int64())
-}
-
-func total(v []int) int {
-	n := 0
-	for _, x := range v {
-		n += x
-	}
-	return n
 }

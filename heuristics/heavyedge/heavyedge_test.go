@@ -1,8 +1,8 @@
 package heavyedge
 
 import (
+	"errors"
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -11,145 +11,7 @@ import (
 	"yardstick/sched"
 )
 
-// graph is the job's communication graph, vertex by vertex, with exact
-// weights.
-type graph struct {
-	n      int
-	stage  []int
-	weight map[[2]int]*big.Rat // u < v
-}
-
-func newGraph(stages []sched.Stage, shape AllReduce) *graph {
-	g := &graph{weight: map[[2]int]*big.Rat{}}
-	var first []int
-	for s := range stages {
-		first = append(first, g.n)
-		for range stages[s].Replicas {
-			g.stage = append(g.stage, s)
-			g.n++
-		}
-	}
-	add := func(u, v int, w *big.Rat) {
-		key := [2]int{min(u, v), max(u, v)}
-		if g.weight[key] == nil {
-			g.weight[key] = new(big.Rat)
-		}
-		g.weight[key].Add(g.weight[key], w)
-	}
-	for s, st := range stages {
-		k := st.Replicas
-		if s+1 < len(stages) {
-			w := big.NewRat(2*int64(st.Boundary), int64(k*stages[s+1].Replicas))
-			for i := range k {
-				for j := range stages[s+1].Replicas {
-					add(first[s]+i, first[s+1]+j, w)
-				}
-			}
-		}
-		if k < 2 {
-			continue
-		}
-		volume := big.NewRat(2*int64(k-1)*int64(st.Params), int64(k))
-		if shape == Ring {
-			for i := range k {
-				if k == 2 && i == 1 {
-					break // one edge for two replicas
-				}
-				add(first[s]+i, first[s]+(i+1)%k, volume)
-			}
-			continue
-		}
-		half := new(big.Rat).Quo(volume, big.NewRat(2, 1))
-		for r := 1; r < k; r++ {
-			p := parent(r, k)
-			add(first[s]+r, first[s]+p, half)
-			add(first[s]+other(r, k), first[s]+other(p, k), half)
-		}
-	}
-	return g
-}
-
-// parent and other restate NCCL's double binary tree (Sanders, Speck and
-// Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
-// scan").
-func parent(r, k int) int {
-	bit := 1
-	for r&bit == 0 {
-		bit <<= 1
-	}
-	if up := (r &^ bit) | bit<<1; up < k {
-		return up
-	}
-	return r &^ bit
-}
-
-func other(r, k int) int {
-	if k%2 == 0 {
-		return k - 1 - r
-	}
-	return (r + 1) % k
-}
-
-// reference is Heavy-Edge as the paper states it, on vertices and edges.
-func reference(stages []sched.Stage, sizes []int, shape AllReduce) [][]int {
-	g := newGraph(stages, shape)
-	left := map[int]bool{}
-	for v := range g.n {
-		left[v] = true
-	}
-	var out [][]int
-	for _, q := range sizes {
-		set := map[int]bool{}
-		take := func(v int) { set[v] = true; delete(left, v) }
-		if q > 1 {
-			bu, bv := -1, -1
-			var best *big.Rat
-			for u := range g.n {
-				for v := u + 1; v < g.n; v++ {
-					w := g.weight[[2]int{u, v}]
-					if w != nil && left[u] && left[v] && (best == nil || w.Cmp(best) > 0) {
-						best, bu, bv = w, u, v
-					}
-				}
-			}
-			if best != nil {
-				take(bu)
-				take(bv)
-			}
-		}
-		for len(set) < q {
-			pick := -1
-			var best *big.Rat
-			for v := range g.n {
-				if !left[v] {
-					continue
-				}
-				for u := range g.n {
-					w := g.weight[[2]int{min(u, v), max(u, v)}]
-					if set[u] && w != nil && (best == nil || w.Cmp(best) > 0) {
-						best, pick = w, v
-					}
-				}
-			}
-			if pick < 0 {
-				for v := range g.n {
-					if left[v] {
-						pick = v
-						break
-					}
-				}
-			}
-			take(pick)
-		}
-		counts := make([]int, len(stages))
-		for v := range set {
-			counts[g.stage[v]]++
-		}
-		out = append(out, counts)
-	}
-	return out
-}
-
+// randomJob returns a chain of single-GPU replicas.
 func randomJob(rng *rand.Rand) sched.Job {
 	var j sched.Job
 	n := 1 + rng.IntN(4)
@@ -159,6 +21,27 @@ func randomJob(rng *rand.Rand) sched.Job {
 			st.Boundary = sched.Bytes(rng.IntN(5)) * 60 // small numbers, so that weights tie
 		}
 		j.Stages = append(j.Stages, st)
+	}
+	return j
+}
+
+// randomGraph returns a job with slices, with edges or with both.
+func randomGraph(rng *rand.Rand) sched.Job {
+	var j sched.Job
+	widths := [][]int{{1, 2, 4}, {1}, {2}, {2, 3}, {1, 2, 3}}[rng.IntN(5)]
+	for range 1 + rng.IntN(4) {
+		j.Stages = append(j.Stages, sched.Stage{Replicas: 1 + rng.IntN(4), Compute: 1, Params: sched.Bytes(rng.IntN(5)) * 60, Slices: widths[rng.IntN(len(widths))]})
+	}
+	edges := rng.IntN(3) > 0
+	for s := range j.Stages {
+		for u := s + 1; u < len(j.Stages); u++ {
+			switch {
+			case edges && rng.IntN(3) > 0:
+				j.Edges = append(j.Edges, sched.Edge{From: s, To: u, Bytes: sched.Bytes(rng.IntN(5)) * 60})
+			case !edges && u == s+1:
+				j.Stages[s].Boundary = sched.Bytes(rng.IntN(5)) * 60
+			}
+		}
 	}
 	return j
 }
@@ -176,21 +59,88 @@ func randomParts(rng *rand.Rand, gang int) (parts []Part, sizes []int) {
 	return parts, sizes
 }
 
+// TestAgainstReference compares placements with the reference, of chains and of
+// graphs with slices.
 func TestAgainstReference(t *testing.T) {
+	sliced, refused := 0, 0
 	for seed := range uint64(4000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		j := randomJob(rng)
-		parts, sizes := randomParts(rng, j.Gang())
-		for _, shape := range []AllReduce{Ring, Tree} {
-			place, err := Place(&j, parts, shape)
-			if err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
+		chain, graph := randomJob(rng), randomGraph(rng)
+		for _, j := range []*sched.Job{&chain, &graph} {
+			parts, sizes := randomParts(rng, j.Gang())
+			if j.Sliced() && rng.IntN(4) > 0 { // parts that can be filled
+				parts, sizes = wholeParts(rng, j)
 			}
-			want := reference(j.Stages, sizes, shape)
-			for i := range want {
-				if !reflect.DeepEqual(place.Shares[i].Stages, want[i]) {
-					t.Fatalf("seed %d shape %d, stages %+v, sizes %v: server %d holds %v, reference %v", seed, shape, j.Stages, sizes, i, place.Shares[i].Stages, want[i])
+			for _, shape := range []AllReduce{Ring, Tree} {
+				place, err := Place(j, parts, shape)
+				want := reference(j, sizes, shape)
+				if j.Sliced() {
+					sliced++
 				}
+				if want == nil {
+					refused++
+					if !errors.Is(err, ErrParts) {
+						t.Fatalf("seed %d, stages %+v, sizes %v cannot be filled, but: %v", seed, j.Stages, sizes, err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("seed %d, stages %+v, sizes %v: %v", seed, j.Stages, sizes, err)
+				}
+				for i := range want {
+					if !reflect.DeepEqual(place.Shares[i].Stages, want[i]) {
+						t.Fatalf("seed %d shape %d, job %+v, sizes %v: server %d holds %v, reference %v", seed, shape, j, sizes, i, place.Shares[i].Stages, want[i])
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d placements with slices, %d of them refused", sliced, refused)
+	if sliced < 2000 || refused < 300 || refused > sliced/2 {
+		t.Error("too few of a kind to mean anything")
+	}
+}
+
+// wholeParts deals whole replicas out to parts.
+func wholeParts(rng *rand.Rand, j *sched.Job) (parts []Part, sizes []int) {
+	sizes = make([]int, 1+rng.IntN(5))
+	for s := range j.Stages {
+		for range j.Stages[s].Replicas {
+			sizes[rng.IntN(len(sizes))] += j.Slices(s)
+		}
+	}
+	sizes = slices.DeleteFunc(sizes, func(q int) bool { return q == 0 })
+	slices.SortFunc(sizes, func(a, b int) int { return b - a })
+	for i, q := range sizes {
+		parts = append(parts, Part{i, q})
+	}
+	return parts, sizes
+}
+
+// TestChainAsEdges: a chain written as a stage graph is placed alike, and takes
+// as long.
+func TestChainAsEdges(t *testing.T) {
+	for seed := range uint64(1000) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		chain := randomJob(rng)
+		graph := sched.Job{Stages: slices.Clone(chain.Stages)}
+		for s := range len(chain.Stages) - 1 {
+			graph.Edges = append(graph.Edges, sched.Edge{From: s, To: s + 1, Bytes: chain.Stages[s].Boundary})
+			graph.Stages[s].Boundary = 0
+			graph.Stages[s].Slices = 1
+		}
+		in := &sched.Instance{Cluster: sched.Uniform(chain.Gang(), 6, 1000, 30_000), Jobs: []sched.Job{chain, graph}}
+		parts, _ := randomParts(rng, chain.Gang())
+		for _, shape := range []AllReduce{Ring, Tree} {
+			a, errA := Place(&chain, parts, shape)
+			b, errB := Place(&graph, parts, shape)
+			if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
+				t.Fatalf("seed %d: %+v and %+v, %v %v", seed, a, b, errA, errB)
+			}
+			alpha, errA := in.IterTime(0, &a)
+			beta, errB := in.IterTime(1, &b)
+			if errA != nil || errB != nil || alpha.Cmp(beta) != 0 {
+				t.Fatalf("seed %d: %v and %v, %v %v", seed, alpha, beta, errA, errB)
 			}
 		}
 	}

@@ -6,70 +6,67 @@ import (
 	"yardstick/sched"
 )
 
-// tree is Heavy-Edge where stages synchronise over double binary trees. The
-// replicas placed are no prefix then, so the trees' edges are explicit; edges
-// between stages stay implicit.
-func tree(stages []sched.Stage, parts []Part) [][]int {
-	g := newTreeGraph(stages)
+// placeTree is Heavy-Edge where stages synchronise over double binary trees.
+// The replicas placed are no prefix then, so the trees' edges are explicit;
+// edges between stages stay implicit.
+func placeTree(g *graph, parts []Part, f *sched.Filling) [][]int {
+	t := newTree(g, f)
 	counts := make([][]int, len(parts))
 	for i, p := range parts {
-		g.open()
+		if i > 0 {
+			f.Next()
+		}
+		t.open(p.GPUs)
 		if p.GPUs > 1 {
-			if u, v, ok := g.heaviestEdge(); ok {
-				g.take(u)
-				g.take(v)
-				p.GPUs -= 2
-			}
+			t.seed()
 		}
-		for ; p.GPUs > 0; p.GPUs-- {
-			g.take(g.heaviestVertex())
+		for t.room > 0 {
+			t.grow()
 		}
-		counts[i] = g.here
+		counts[i] = t.here
 	}
 	return counts
 }
 
-// treeGraph is the graph of a job and the progress of placing it. Vertices are
-// numbered stage by stage.
-type treeGraph struct {
-	stages []sched.Stage
-	w      weights
-	first  []int // first vertex of each stage, and the number of vertices at the end
-	stage  []int // of each vertex
-	edges  [][]treeEdge
-	placed []bool
-	low    []int // lowest unplaced vertex of each stage, or the next stage's first
-	here   []int // replicas of each stage on the current server
-	reach  reachable
+// tree is the progress of placing a job. Vertices are numbered stage by stage.
+type tree struct {
+	*graph
+	filling *sched.Filling
+	first   []int // first vertex of each stage, and the number of vertices at the end
+	stage   []int // of each vertex
+	edges   [][]treeEdge
+	placed  []bool
+	low     []int // lowest unplaced vertex of each stage, or the next stage's first
+	here    []int // replicas of each stage on the current server
+	room    int   // GPUs left there
+	key     []int // rank of the heaviest edge between a stage and others' replicas on the current server
+	reach   reachable
 }
 
 type treeEdge struct{ to, rank int }
 
-func newTreeGraph(stages []sched.Stage) *treeGraph {
-	g := &treeGraph{stages: stages, w: rankWeights(stages), first: make([]int, 1, len(stages)+1)}
-	for s := range stages {
-		k := stages[s].Replicas
-		base := g.first[s]
-		g.first = append(g.first, base+k)
-		g.low = append(g.low, base)
+func newTree(g *graph, f *sched.Filling) *tree {
+	t := &tree{graph: g, filling: f, first: make([]int, 1, len(g.replicas)+1), key: make([]int, len(g.replicas))}
+	for s, k := range g.replicas {
+		base := t.first[s]
+		t.first = append(t.first, base+k)
+		t.low = append(t.low, base)
 		for range k {
-			g.stage = append(g.stage, s)
-		}
-		for range k {
-			g.edges = append(g.edges, nil)
+			t.stage = append(t.stage, s)
+			t.edges = append(t.edges, nil)
 		}
 		for pair, parallel := range doubleTree(k) {
-			rank := g.w.half[s]
+			rank := g.half[s]
 			if parallel {
-				rank = g.w.reduce[s]
+				rank = g.reduce[s]
 			}
 			u, v := base+pair[0], base+pair[1]
-			g.edges[u] = append(g.edges[u], treeEdge{v, rank})
-			g.edges[v] = append(g.edges[v], treeEdge{u, rank})
+			t.edges[u] = append(t.edges[u], treeEdge{v, rank})
+			t.edges[v] = append(t.edges[v], treeEdge{u, rank})
 		}
 	}
-	g.placed = make([]bool, len(g.stage))
-	return g
+	t.placed = make([]bool, len(t.stage))
+	return t
 }
 
 // doubleTree returns the edges of NCCL's double binary tree over ranks 0 to
@@ -104,61 +101,84 @@ func doubleTree(k int) map[[2]int]bool {
 }
 
 // open starts the next server.
-func (g *treeGraph) open() {
-	g.here = make([]int, len(g.stages))
-	g.reach = g.reach[:0]
+func (t *tree) open(gpus int) {
+	t.here, t.room = make([]int, len(t.replicas)), gpus
+	t.reach = t.reach[:0]
+	for s := range t.key {
+		t.key[s] = none
+	}
 }
 
-func (g *treeGraph) take(v int) {
-	s := g.stage[v]
-	g.placed[v] = true
-	g.here[s]++
-	for g.low[s] < g.first[s+1] && g.placed[g.low[s]] {
-		g.low[s]++
+func (t *tree) take(v int) {
+	s := t.stage[v]
+	if t.here[s] == 0 {
+		for _, l := range t.links[s] {
+			t.key[l.stage] = max(t.key[l.stage], l.rank)
+		}
 	}
-	for _, e := range g.edges[v] {
-		if !g.placed[e.to] {
-			heap.Push(&g.reach, e)
+	t.placed[v] = true
+	t.here[s]++
+	t.room -= t.slices[s]
+	for t.low[s] < t.first[s+1] && t.placed[t.low[s]] {
+		t.low[s]++
+	}
+	for _, e := range t.edges[v] {
+		if !t.placed[e.to] {
+			heap.Push(&t.reach, e)
 		}
 	}
 }
 
 // lowest returns the lowest unplaced vertex of stage s.
-func (g *treeGraph) lowest(s int) (v int, ok bool) { return g.low[s], g.low[s] < g.first[s+1] }
+func (t *tree) lowest(s int) (v int, ok bool) { return t.low[s], t.low[s] < t.first[s+1] }
 
-// heaviestEdge returns the heaviest edge between unplaced vertices, ties to
-// the least (u, v).
-func (g *treeGraph) heaviestEdge() (u, v int, ok bool) {
+// seed takes the ends of the heaviest edge between unplaced vertices, if there
+// is one whose ends the server can take.
+func (t *tree) seed() {
+	for u, v, ok := t.heaviestEdge(); ok; u, v, ok = t.heaviestEdge() {
+		if t.filling.TakePair(t.stage[u], t.stage[v]) {
+			t.take(u)
+			t.take(v)
+			return
+		}
+	}
+}
+
+// heaviestEdge returns the heaviest edge between unplaced vertices that are not
+// refused, ties to the least (u, v).
+func (t *tree) heaviestEdge() (u, v int, ok bool) {
 	best := none
 	consider := func(a, b, rank int) {
-		if rank > best || rank == best && (a < u || a == u && b < v) {
+		if (rank > best || rank == best && (a < u || a == u && b < v)) && !t.filling.RefusesPair(t.stage[a], t.stage[b]) {
 			best, u, v, ok = rank, a, b, true
 		}
 	}
-	for a := range g.edges {
-		if g.placed[a] {
+	for a := range t.edges {
+		if t.placed[a] {
 			continue
 		}
-		for _, e := range g.edges[a] {
-			if a < e.to && !g.placed[e.to] {
+		for _, e := range t.edges[a] {
+			if a < e.to && !t.placed[e.to] {
 				consider(a, e.to, e.rank)
 			}
 		}
 	}
-	for s := 0; s+1 < len(g.stages); s++ {
-		a, okA := g.lowest(s)
-		if b, okB := g.lowest(s + 1); okA && okB {
-			consider(a, b, g.w.next[s])
+	for s := range t.links {
+		a, okA := t.lowest(s)
+		for _, l := range t.links[s] {
+			if b, okB := t.lowest(l.stage); l.stage > s && okA && okB {
+				consider(a, b, l.rank)
+			}
 		}
 	}
 	return u, v, ok
 }
 
-// heaviestVertex returns the unplaced vertex with the heaviest edge to the
-// current server, ties to the lowest, or the lowest of all if there is none.
-func (g *treeGraph) heaviestVertex() int {
-	for len(g.reach) > 0 && g.placed[g.reach[0].to] {
-		heap.Pop(&g.reach)
+// grow takes the unplaced vertex with the heaviest edge to the current server,
+// ties to the lowest, or the lowest of all if there is none.
+func (t *tree) grow() {
+	for len(t.reach) > 0 && (t.placed[t.reach[0].to] || t.filling.Refuses(t.stage[t.reach[0].to])) {
+		heap.Pop(&t.reach)
 	}
 	best, vertex := none-1, -1
 	consider := func(v, rank int) {
@@ -166,23 +186,17 @@ func (g *treeGraph) heaviestVertex() int {
 			best, vertex = rank, v
 		}
 	}
-	if len(g.reach) > 0 {
-		consider(g.reach[0].to, g.reach[0].rank)
+	if len(t.reach) > 0 {
+		consider(t.reach[0].to, t.reach[0].rank)
 	}
-	for s := range g.stages {
-		v, ok := g.lowest(s)
-		if !ok {
-			continue
-		}
-		consider(v, none)
-		if s > 0 && g.here[s-1] > 0 {
-			consider(v, g.w.next[s-1])
-		}
-		if s+1 < len(g.stages) && g.here[s+1] > 0 {
-			consider(v, g.w.next[s])
+	for s := range t.low {
+		if v, ok := t.lowest(s); ok && !t.filling.Refuses(s) {
+			consider(v, t.key[s])
 		}
 	}
-	return vertex
+	if t.filling.Take(t.stage[vertex], 1) == 1 {
+		t.take(vertex)
+	}
 }
 
 // reachable is a heap of edges from the current server's vertices: heaviest

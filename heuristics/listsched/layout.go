@@ -52,7 +52,10 @@ func (o Options) place(v *sim.View, id sched.JobID) (sched.Placement, error) {
 		}
 		return place, err
 	}
-	shares, ok := v.Cluster().Pick(o.Placement, j.Gang)
+	shares, ok, err := v.Pick(id, o.Placement)
+	if err != nil {
+		return sched.Placement{}, err
+	}
 	if !ok {
 		return sched.Placement{}, fmt.Errorf("listsched: no placement for job %d, which fits", id)
 	}
@@ -60,7 +63,7 @@ func (o Options) place(v *sim.View, id sched.JobID) (sched.Placement, error) {
 	for i, sh := range shares {
 		parts[i] = heavyedge.Part{Server: sh.Server, GPUs: sh.GPUs}
 	}
-	place, err := heavyedge.Place(&sched.Job{Stages: j.Stages}, parts, o.AllReduce)
+	place, err := heavyedge.Place(&sched.Job{Stages: j.Stages, Edges: j.Edges}, parts, o.AllReduce)
 	if err != nil {
 		return sched.Placement{}, err
 	}

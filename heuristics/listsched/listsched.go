@@ -10,7 +10,8 @@
 // A job is looked at when it arrives and whenever GPUs may have become free.
 // Cost: O(log n) per arrival and start with n jobs waiting, and O(1) fit tests
 // per decision under Strict, one per distinct gang size under Skip: no decision
-// scans the queue.
+// scans the queue. For jobs with tensor slices a fit test costs O(servers), and
+// under Skip there is one per distinct number and width of replicas.
 package listsched
 
 import (
@@ -97,9 +98,10 @@ type Policy struct {
 	key     Key
 	options Options
 
-	queues []*queue // under Strict one, under Skip one per gang size seen
-	byGang []*queue // by gang size; nil until one arrives
-	start  []sim.Assignment
+	queues   []*queue          // under Strict one, under Skip one per gang size seen
+	byGang   []*queue          // by gang size; nil until one arrives
+	byWidths map[string]*queue // for replicas of several slices: by their widths
+	start    []sim.Assignment
 }
 
 // New returns the list scheduling policy of a name and key.
@@ -134,7 +136,14 @@ func (p *Policy) Decide(v *sim.View) (sim.Decision, error) {
 		}
 	}
 	p.start = p.start[:0]
-	for q := p.next(v); q != nil; q = p.next(v) {
+	for {
+		q, err := p.next(v)
+		if err != nil {
+			return sim.Decision{}, err
+		}
+		if q == nil {
+			return sim.Decision{Start: p.start}, nil
+		}
 		id := q.pop().job
 		place, err := p.options.place(v, id)
 		if err != nil {
@@ -142,7 +151,6 @@ func (p *Policy) Decide(v *sim.View) (sim.Decision, error) {
 		}
 		p.start = append(p.start, sim.Assignment{Job: id, Place: place})
 	}
-	return sim.Decision{Start: p.start}, nil
 }
 
 func (p *Policy) enqueue(v *sim.View, id sched.JobID) error {
@@ -154,36 +162,62 @@ func (p *Policy) enqueue(v *sim.View, id sched.JobID) error {
 	if err != nil {
 		return err
 	}
-	p.queueOf(j.Gang).push(waiting{key: key, release: j.Release, job: id, gang: j.Gang})
+	p.queueOf(&j).push(waiting{key: key, release: j.Release, job: id, gang: int32(j.Gang), sliced: j.Widths != nil})
 	return nil
 }
 
-// queueOf returns the queue for gangs of a size. Under Skip, jobs of one size
-// fit or do not fit together, so only the first of each size matters.
-func (p *Policy) queueOf(gang int) *queue {
-	if p.options.Blocking == Strict {
+// queueOf returns the queue of a job. Under Skip, jobs whose replicas have the
+// same widths fit or do not fit together, so only the first of each counts.
+func (p *Policy) queueOf(j *sim.Job) *queue {
+	switch {
+	case p.options.Blocking == Strict:
 		return p.queues[0]
+	case j.Widths != nil:
+		return p.queueOfWidths(j.Widths)
 	}
-	for len(p.byGang) <= gang {
+	for len(p.byGang) <= j.Gang {
 		p.byGang = append(p.byGang, nil)
 	}
-	if p.byGang[gang] == nil {
-		p.byGang[gang] = &queue{}
-		p.queues = append(p.queues, p.byGang[gang])
+	if p.byGang[j.Gang] == nil {
+		p.byGang[j.Gang] = &queue{}
+		p.queues = append(p.queues, p.byGang[j.Gang])
 	}
-	return p.byGang[gang]
+	return p.byGang[j.Gang]
+}
+
+func (p *Policy) queueOfWidths(widths []sched.Width) *queue {
+	key := fmt.Sprint(widths)
+	if p.byWidths[key] == nil {
+		if p.byWidths == nil {
+			p.byWidths = map[string]*queue{}
+		}
+		p.byWidths[key] = &queue{}
+		p.queues = append(p.queues, p.byWidths[key])
+	}
+	return p.byWidths[key]
 }
 
 // next returns the queue whose head starts next, or nil if no head fits.
-func (p *Policy) next(v *sim.View) *queue {
+func (p *Policy) next(v *sim.View) (*queue, error) {
 	var first *queue
 	for _, q := range p.queues {
 		if len(*q) == 0 || first != nil && !(*q)[0].before(&(*first)[0]) {
 			continue
 		}
-		if v.Cluster().Fits(p.options.Placement, (*q)[0].gang) {
+		fits, err := p.fits(v, &(*q)[0])
+		if err != nil {
+			return nil, err
+		}
+		if fits {
 			first = q
 		}
 	}
-	return first
+	return first, nil
+}
+
+func (p *Policy) fits(v *sim.View, w *waiting) (bool, error) {
+	if w.sliced {
+		return v.Fits(w.job, p.options.Placement)
+	}
+	return v.Cluster().Fits(p.options.Placement, int(w.gang)), nil
 }

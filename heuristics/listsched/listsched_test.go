@@ -87,6 +87,9 @@ func TestAgainstScan(t *testing.T) {
 	for seed := range uint64(1500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		in := randomInstance(rng)
+		if seed%3 == 0 {
+			in = schedtest.Sliced(rng, in, 1, 2, 4)
+		}
 		predicted := make(noisy, len(in.Jobs))
 		release, truth, guess := make([]sched.Time, len(in.Jobs)), make([]sched.Time, len(in.Jobs)), make([]sched.Time, len(in.Jobs))
 		for i := range in.Jobs {

@@ -104,6 +104,23 @@ func placeNaively(j *sched.Job, o listsched.Options, servers []sched.Server, fre
 	if sum(free) < gang {
 		return nil
 	}
+	// fill takes of a server the GPUs of what is left of the job's replicas, those
+	// with the most slices that still fit first, and returns how many these are.
+	left := replicas(j)
+	fill := func(s, room int) int {
+		n := 0
+		left = slices.DeleteFunc(left, func(slices int) bool {
+			fits := n+slices <= room
+			if fits {
+				n += slices
+			}
+			return fits
+		})
+		if n > 0 {
+			takes[s] = n
+		}
+		return n
+	}
 	best := func(need int) int { // untouched server with the least sufficient number of free GPUs
 		b := -1
 		for s, f := range free {
@@ -127,29 +144,34 @@ func placeNaively(j *sched.Job, o listsched.Options, servers []sched.Server, fre
 	case sim.MostAvailable:
 		for rest > 0 {
 			s := most(false)
-			takes[s] = min(free[s], rest)
+			if s < 0 || fill(s, free[s]) == 0 {
+				return nil // nothing fits the servers with fewer free GPUs either
+			}
 			rest -= takes[s]
 		}
 	case sim.Pool:
 		for s, f := range free {
-			takes[s] = min(f, rest)
-			rest -= takes[s]
+			rest -= fill(s, f)
+		}
+		if rest > 0 {
+			return nil
 		}
 	case sim.BestFit:
 		for best(rest) < 0 {
 			s := most(false)
-			takes[s] = free[s]
-			rest -= free[s]
+			if s < 0 || fill(s, free[s]) == 0 {
+				return nil
+			}
+			rest -= takes[s]
 		}
 		takes[best(rest)] = rest
 	case sim.Consolidate:
-		for range fewest(servers, gang) - 1 {
+		for range fewest(servers, j) - 1 {
 			s := most(true)
 			if s < 0 {
 				return nil
 			}
-			takes[s] = free[s]
-			rest -= free[s]
+			rest -= fill(s, free[s])
 		}
 		s := best(rest)
 		if s < 0 {
@@ -159,7 +181,7 @@ func placeNaively(j *sched.Job, o listsched.Options, servers []sched.Server, fre
 	default:
 		panic("rule not in the reference")
 	}
-	if o.Layout == listsched.HeavyEdge && len(j.Stages) > 1 {
+	if o.Layout == listsched.HeavyEdge && (len(j.Stages) > 1 || j.Sliced()) {
 		var parts []heavyedge.Part
 		for s, n := range takes {
 			parts = append(parts, heavyedge.Part{Server: s, GPUs: n})
@@ -173,24 +195,48 @@ func placeNaively(j *sched.Job, o listsched.Options, servers []sched.Server, fre
 	return chain(j, takes, len(servers))
 }
 
-func fewest(servers []sched.Server, gang int) int {
-	sizes := make([]int, len(servers))
-	for s := range servers {
-		sizes[s] = -servers[s].GPUs
+// replicas lists the slices of every replica, the most first. The numbers of
+// slices in these tests divide each other, so filling servers in this order
+// finds room if there is any.
+func replicas(j *sched.Job) (out []int) {
+	for s := range j.Stages {
+		for range j.Stages[s].Replicas {
+			out = append(out, j.Slices(s))
+		}
 	}
-	slices.Sort(sizes)
-	k := 0
-	for ; gang > 0; k++ {
-		gang += sizes[k]
-	}
-	return k
+	slices.SortFunc(out, func(a, b int) int { return b - a })
+	return out
 }
 
-// chain gives one GPU after the other, servers ascending, to one replica after
-// the other, stages ascending.
+// fewest returns the least number of servers that hold the replicas.
+func fewest(servers []sched.Server, j *sched.Job) int {
+	sizes := make([]int, len(servers))
+	for s := range servers {
+		sizes[s] = servers[s].GPUs
+	}
+	slices.Sort(sizes)
+	slices.Reverse(sizes)
+	left := replicas(j)
+	for k, room := range sizes {
+		left = slices.DeleteFunc(left, func(slices int) bool {
+			fits := slices <= room
+			if fits {
+				room -= slices
+			}
+			return fits
+		})
+		if len(left) == 0 {
+			return k + 1
+		}
+	}
+	panic("the job does not fit")
+}
+
+// chain gives one server after the other the replicas in order of stage, but
+// passes over those after which whole replicas could not fill what is taken.
 func chain(j *sched.Job, takes map[int]int, servers int) *sched.Placement {
 	var p sched.Placement
-	var stages []int // of every replica
+	var stages []int // of every replica left
 	for s := range j.Stages {
 		for range j.Stages[s].Replicas {
 			stages = append(stages, s)
@@ -201,16 +247,44 @@ func chain(j *sched.Job, takes map[int]int, servers int) *sched.Placement {
 			continue
 		}
 		sh := sched.Share{Server: s, GPUs: takes[s]}
-		if len(j.Stages) > 1 {
-			sh.Stages = make([]int, len(j.Stages))
-			for _, stage := range stages[:takes[s]] {
-				sh.Stages[stage]++
+		counts := make([]int, len(j.Stages))
+		for i := 0; takes[s] > 0; {
+			stage := stages[i]
+			rest := slices.Delete(slices.Clone(stages), i, i+1)
+			if takes[s] -= j.Slices(stage); !j.Sliced() || takes[s] >= 0 && fillable(j, rest, takes) {
+				counts[stage]++
+				stages = rest
+			} else {
+				takes[s] += j.Slices(stage)
+				i++
 			}
 		}
-		stages = stages[takes[s]:]
+		if len(j.Stages) > 1 || j.Sliced() {
+			sh.Stages = counts
+		}
 		p.Shares = append(p.Shares, sh)
 	}
 	return &p
+}
+
+// fillable reports whether replicas of these stages can fill what is taken of
+// the servers: the most slices first, wherever they fit.
+func fillable(j *sched.Job, stages []int, takes map[int]int) bool {
+	var left []int
+	for _, s := range stages {
+		left = append(left, j.Slices(s))
+	}
+	slices.SortFunc(left, func(a, b int) int { return b - a })
+	for _, room := range takes {
+		left = slices.DeleteFunc(left, func(slices int) bool {
+			fits := slices <= room
+			if fits {
+				room -= slices
+			}
+			return fits
+		})
+	}
+	return len(left) == 0
 }
 
 func sum(v []int) int {

@@ -63,7 +63,7 @@ func skip(name string, key Key, o Options) *Policy {
 // not part of it. The key remembers the fewest servers of every gang size, so it
 // serves one run.
 func PredictedDuration(shape heavyedge.AllReduce) Key {
-	var parts [][]heavyedge.Part // by gang
+	var parts [][]heavyedge.Part // by gang, for jobs without slices
 	var cluster sched.Cluster
 	return func(v *sim.View, id sched.JobID) (int64, error) {
 		j, err := v.Job(id)
@@ -78,10 +78,17 @@ func PredictedDuration(shape heavyedge.AllReduce) Key {
 			cluster = v.Hardware()
 			parts = make([][]heavyedge.Part, cluster.GPUs()+1)
 		}
-		if parts[j.Gang] == nil {
-			parts[j.Gang] = heavyedge.Consolidated(&cluster, j.Gang)
+		job := sched.Job{Stages: j.Stages, Edges: j.Edges}
+		fewest := parts[j.Gang]
+		if fewest == nil || j.Widths != nil {
+			if fewest, err = heavyedge.Fewest(&cluster, &job); err != nil {
+				return 0, err
+			}
+			if j.Widths == nil {
+				parts[j.Gang] = fewest
+			}
 		}
-		place, err := heavyedge.Place(&sched.Job{Stages: j.Stages}, parts[j.Gang], shape)
+		place, err := heavyedge.Place(&job, fewest, shape)
 		if err != nil {
 			return 0, err
 		}

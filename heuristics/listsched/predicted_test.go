@@ -38,6 +38,9 @@ func TestBaselinesAgainstScan(t *testing.T) {
 	for seed := range uint64(1000) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		in := randomInstance(rng)
+		if seed%3 == 0 {
+			in = schedtest.Sliced(rng, in, 1, 2, 4)
+		}
 		guess := make(noisy, len(in.Jobs))
 		for i := range guess {
 			guess[i] = int64(rng.IntN(8))
@@ -85,7 +88,11 @@ func predicted(t *testing.T, in *sched.Instance, i int, iters int64, shape heavy
 	alone := *in
 	alone.Jobs = []sched.Job{in.Jobs[i]}
 	alone.Jobs[0].Iters = iters
-	place, err := heavyedge.Place(&alone.Jobs[0], heavyedge.Consolidated(&in.Cluster, alone.Jobs[0].Gang()), shape)
+	parts, err := heavyedge.Fewest(&in.Cluster, &alone.Jobs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := heavyedge.Place(&alone.Jobs[0], parts, shape)
 	if err != nil {
 		t.Fatal(err)
 	}

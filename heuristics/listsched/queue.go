@@ -7,7 +7,8 @@ type waiting struct {
 	key     int64
 	release sched.Time
 	job     sched.JobID
-	gang    int
+	gang    int32
+	sliced  bool // some replica has several GPUs
 }
 
 func (w *waiting) before(x *waiting) bool {

@@ -26,6 +26,8 @@ type Cluster struct {
 	vacant set   // ranks of the servers on which every GPU is free
 	fewest []int // fewest[g]: the least number of servers that hold g GPUs when all is free
 
+	fewestBy map[string]int // the same for replicas of several slices, by their widths, as far as asked for
+
 	devices *devices // who holds which GPU; nil in exclusive classes
 
 	picked []taken // scratch of the placement rules

@@ -37,6 +37,14 @@ func (v *View) Consolidated(id sched.JobID) (sched.Placement, error) {
 		i.byGang = make([][]sched.Share, i.cluster.GPUs()+1)
 	}
 	j := &v.engine.in.Jobs[id]
+	if j.Sliced() {
+		shares, ok := i.cluster.pickFor(j, Consolidate)
+		if !ok {
+			return sched.Placement{}, fmt.Errorf("sim: job %d does not fit the empty cluster", id)
+		}
+		i.cluster.Chain(j.Stages, shares)
+		return sched.Placement{Shares: shares}, nil
+	}
 	gang := j.Gang()
 	if i.byGang[gang] == nil {
 		i.byGang[gang], _ = i.cluster.Pick(Consolidate, gang)

@@ -50,8 +50,8 @@ func (r *Rule) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Fits reports whether the rule finds GPUs for a gang now. Cost: O(1), for
-// Consolidate O(servers that the gang uses).
+// Fits reports whether the rule finds GPUs for a gang now, each replica of which
+// has one. Cost: O(1), for Consolidate O(servers that the gang uses).
 func (c *Cluster) Fits(r Rule, gang int) bool {
 	if r != Consolidate {
 		return 1 <= gang && gang <= c.idle
@@ -59,14 +59,20 @@ func (c *Cluster) Fits(r Rule, gang int) bool {
 	return c.find(r, gang)
 }
 
-// Pick returns the GPUs that the rule chooses for a gang, one share per server
-// in ascending order and without stages, or false if the rule finds none. In
+// Pick returns the GPUs that the rule chooses for a gang, each replica of which
+// has one: one share per server in ascending order and without stages, or false
+// if the rule finds none. PickWhole is for replicas of several slices. In
 // class S the shares name their devices, the lowest that are free. Cost: that
 // of the answer, times the logarithm of the number of servers.
 func (c *Cluster) Pick(r Rule, gang int) ([]sched.Share, bool) {
 	if !c.find(r, gang) {
 		return nil, false
 	}
+	return c.share(), true
+}
+
+// share returns c.picked as shares.
+func (c *Cluster) share() []sched.Share {
 	if len(c.picked) > 1 {
 		slices.SortFunc(c.picked, func(a, b taken) int { return cmp.Compare(a.server, b.server) })
 	}
@@ -78,7 +84,7 @@ func (c *Cluster) Pick(r Rule, gang int) ([]sched.Share, bool) {
 			c.devices.lowestFree(t.server, shares[i].Devices)
 		}
 	}
-	return shares, true
+	return shares
 }
 
 // find leaves what the rule chooses in c.picked.
@@ -192,29 +198,6 @@ func (c *Cluster) leastAvailable(rest int) {
 			if rest -= n; rest == 0 {
 				return
 			}
-		}
-	}
-}
-
-// Chain lays a job's stages over the shares: replicas in pipeline order, all
-// of stage 0 first, onto the GPUs in order of server. It does nothing for a
-// job of one stage, whose shares need no stages.
-func (c *Cluster) Chain(stages []sched.Stage, shares []sched.Share) {
-	if len(stages) == 1 {
-		return
-	}
-	s, left := 0, stages[0].Replicas
-	for i := range shares {
-		shares[i].Stages = c.ints.take(len(stages))
-		for room := shares[i].GPUs; room > 0; {
-			if left == 0 {
-				s++
-				left = stages[s].Replicas
-			}
-			n := min(room, left)
-			shares[i].Stages[s] += n
-			room -= n
-			left -= n
 		}
 	}
 }

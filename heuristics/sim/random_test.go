@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"yardstick/heuristics/sim"
+	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -46,6 +47,9 @@ func randomInstance(rng *rand.Rand, k kindOfRun) *sched.Instance {
 	}
 	for range 1 + rng.IntN(8) {
 		in.Jobs = append(in.Jobs, randomJob(rng, in, k, tasks))
+	}
+	if k.model != sched.ModelSharing && rng.IntN(2) == 0 {
+		in = schedtest.Sliced(rng, in, 1, 2, 3)
 	}
 	return in
 }
@@ -168,7 +172,11 @@ func (g *gambler) place(v *sim.View, id sched.JobID) (sched.Placement, bool, err
 	if g.IntN(4) == 0 {
 		return sched.Placement{}, false, nil
 	}
-	if g.kind == sched.S || g.IntN(2) == 0 {
+	j, err := v.Job(id)
+	if err != nil {
+		return sched.Placement{}, false, err
+	}
+	if g.kind == sched.S || j.Widths == nil && g.IntN(2) == 0 {
 		return g.ownPlacement(v, id)
 	}
 	return v.Place(id, sim.Rule(g.IntN(5)))

@@ -32,6 +32,8 @@ type Job struct {
 	Weight      float64
 	Gang        int
 	Stages      []sched.Stage
+	Edges       []sched.Edge  // nil for a chain
+	Widths      []sched.Width // of the replicas; nil if each has one GPU
 	Load, Pause sched.Time
 	Sharing     *sched.Sharing
 }
@@ -39,7 +41,15 @@ type Job struct {
 func facts(in *sched.Instance, id sched.JobID) Job {
 	j := &in.Jobs[id]
 	return Job{ID: id, Name: j.Name, User: j.User, Group: j.Group, Release: j.Release, Weight: j.Weight,
-		Gang: j.Gang(), Stages: j.Stages, Load: j.Load, Pause: j.Pause, Sharing: j.Sharing}
+		Gang: j.Gang(), Stages: j.Stages, Edges: j.Edges, Widths: widths(j), Load: j.Load, Pause: j.Pause, Sharing: j.Sharing}
+}
+
+// widths returns the widths of the job's replicas, or nil if each has one GPU.
+func widths(j *sched.Job) []sched.Width {
+	if !j.Sliced() {
+		return nil
+	}
+	return j.Widths()
 }
 
 func newView(e *engine) View {
@@ -177,6 +187,37 @@ func (v *View) IterTime(id sched.JobID, p *sched.Placement) (*big.Rat, error) {
 	return v.engine.in.IterTime(id, p)
 }
 
+// Fits reports whether the rule finds free GPUs for the job now, its replicas
+// whole on a server each.
+func (v *View) Fits(id sched.JobID, r Rule) (bool, error) {
+	if _, err := v.state("fit", id); err != nil {
+		return false, err
+	}
+	e := v.engine
+	if j := &e.in.Jobs[id]; j.Sliced() {
+		return e.cluster.FitsWhole(r, j.Widths()), nil
+	}
+	return e.cluster.Fits(r, e.in.Jobs[id].Gang()), nil
+}
+
+// Pick returns the free GPUs that the rule chooses for the job, as
+// [Cluster.Pick] and [Cluster.PickWhole] do, and holds none of them.
+func (v *View) Pick(id sched.JobID, r Rule) ([]sched.Share, bool, error) {
+	if _, err := v.state("choice of GPUs", id); err != nil {
+		return nil, false, err
+	}
+	shares, ok := v.engine.cluster.pickFor(&v.engine.in.Jobs[id], r)
+	return shares, ok, nil
+}
+
+// pickFor is Pick or PickWhole.
+func (c *Cluster) pickFor(j *sched.Job, r Rule) ([]sched.Share, bool) {
+	if j.Sliced() {
+		return c.PickWhole(r, j.Widths())
+	}
+	return c.Pick(r, j.Gang())
+}
+
 // Place finds free GPUs for the job by the rule, its stages in chain order, and
 // holds them until Decide returns, so that later calls find others. It returns
 // false if the rule finds none. It does not look at the memory of GPUs, which
@@ -187,7 +228,7 @@ func (v *View) Place(id sched.JobID, r Rule) (sched.Placement, bool, error) {
 	}
 	e := v.engine
 	j := &e.in.Jobs[id]
-	shares, ok := e.cluster.Pick(r, j.Gang())
+	shares, ok := e.cluster.pickFor(j, r)
 	if !ok {
 		return sched.Placement{}, false, nil
 	}

@@ -30,10 +30,10 @@ func Placements(in *sched.Instance, id sched.JobID) []sched.Placement {
 		case left == 0:
 			place(s+1, 0, j.Stages[s+1].Replicas)
 		case m < len(counts):
-			for x := range min(left, free[m]) + 1 {
-				counts[m][s], free[m] = x, free[m]-x
+			for x, t := 0, j.Slices(s); x <= min(left, free[m]/t); x++ {
+				counts[m][s], free[m] = x, free[m]-x*t
 				place(s, m+1, left-x)
-				counts[m][s], free[m] = 0, free[m]+x
+				counts[m][s], free[m] = 0, free[m]+x*t
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func Placements(in *sched.Instance, id sched.JobID) []sched.Placement {
 }
 
 func withConfigs(in *sched.Instance, j *sched.Job, counts [][]int) []sched.Placement {
-	p := placement(counts, nil)
+	p := placement(j, counts, nil)
 	if j.Sharing == nil {
 		return []sched.Placement{*p}
 	}

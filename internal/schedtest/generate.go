@@ -17,6 +17,8 @@ type Shape struct {
 	Traffic bool // stages have parameters and boundaries to move, so the placement matters
 	Weights bool // weights vary from 1 to 9; otherwise they are 1
 	Span    bool // the first job needs more GPUs than any server has, if the cluster has more
+	Slices  int  // the most tensor slices of a replica; 0 or 1 for single GPUs only, but in Sharing
+	Graph   bool // stages are random acyclic graphs, not chains, but in Sharing
 
 	// Slot makes every release, load, pause and duration a multiple of it, on
 	// every placement, and the slot length of the instance. 0: continuous time.
@@ -44,7 +46,7 @@ func Gang(r *rand.Rand, s Shape) *sched.Instance {
 		if i == 0 && s.Span && gpus > largest {
 			gang = largest + 1 + r.IntN(gpus-largest)
 		}
-		in.Jobs = append(in.Jobs, job(r, s, gang, release))
+		in.Jobs = append(in.Jobs, job(r, s, &in.Cluster, gang, release))
 		if r.IntN(3) > 0 {
 			release += s.random(r, 5, sched.Second/2)
 		}
@@ -77,7 +79,7 @@ func cluster(r *rand.Rand, s Shape) sched.Cluster {
 	return c
 }
 
-func job(r *rand.Rand, s Shape, gang int, release sched.Time) sched.Job {
+func job(r *rand.Rand, s Shape, c *sched.Cluster, gang int, release sched.Time) sched.Job {
 	j := sched.Job{Release: release, Weight: 1, Iters: 1 + r.Int64N(3)}
 	if s.Weights {
 		j.Weight = float64(1 + r.IntN(9))
@@ -90,12 +92,24 @@ func job(r *rand.Rand, s Shape, gang int, release sched.Time) sched.Job {
 		left -= k
 		j.Stages = append(j.Stages, sched.Stage{Replicas: k, Compute: sched.Duration(s.unit()+s.random(r, 3, sched.Second/2)) * 1000})
 	}
+	if s.Slices > 1 {
+		for k := range j.Stages {
+			width := 1 + r.IntN(s.Slices)
+			if replicas := j.Stages[k].Replicas; replicas%width != 0 && replicas <= s.Slices {
+				width = replicas
+			}
+			slice(c, &j, k, width)
+		}
+	}
 	if s.Traffic {
 		if s.Slot > 0 {
 			slottedTraffic(r, s.Slot, j.Stages)
 		} else {
 			traffic(r, j.Stages)
 		}
+	}
+	if s.Graph {
+		graph(r, s, &j)
 	}
 	return j
 }
@@ -109,22 +123,30 @@ func traffic(r *rand.Rand, stages []sched.Stage) {
 		if k < len(stages)-1 {
 			stages[k].Boundary = sched.Bytes(r.Int64N(1e8))
 		}
+		if stages[k].Slices > 1 {
+			stages[k].SliceSync = sched.Bytes(r.Int64N(1e9))
+		}
 	}
 }
 
 // slottedTraffic gives stages sizes that take whole slots to move wherever the
 // replicas are, at 1 GB/s both between and within servers. With u = 1 GB/s ·
-// slot/2, an AllReduce of h = 2u takes 2(k−1)h·g/(k·x·B), which is g slots for
-// k = 2 (one if x = 2), and of h = 6u, 4g/x or 4 slots for k = 3; a boundary
-// of D = k·k'·u takes (k'−near)·g + near slots.
+// slot/2, an AllReduce of h = 2ut takes 2(k−1)h·g/(k·x·t·B), which is g slots for
+// k = 2 (one if x = 2), and of h = 6ut, 4g/x or 4 slots for k = 3; a boundary
+// of D = k·k'·t·t'·u takes ((k'−near)·g + near)·t' slots; and the t slices of a
+// replica synchronise tu in t−1 slots.
 func slottedTraffic(r *rand.Rand, slot sched.Time, stages []sched.Stage) {
 	u := sched.Bytes(500 * slot)
 	for k := range stages {
+		t := sched.Bytes(max(1, stages[k].Slices))
 		if n := stages[k].Replicas; (n == 2 || n == 3) && r.IntN(3) > 0 {
-			stages[k].Params = u * map[int]sched.Bytes{2: 2, 3: 6}[n]
+			stages[k].Params = u * t * map[int]sched.Bytes{2: 2, 3: 6}[n]
 		}
 		if k < len(stages)-1 && r.IntN(2) == 0 {
-			stages[k].Boundary = u * sched.Bytes(stages[k].Replicas*stages[k+1].Replicas)
+			stages[k].Boundary = slottedVolume(stages, k, k+1, slot)
+		}
+		if t > 1 && r.IntN(2) == 0 {
+			stages[k].SliceSync = u * t
 		}
 	}
 }
@@ -144,9 +166,11 @@ func Preemptive(r *rand.Rand, s Shape) *sched.Instance {
 
 // Sharing returns a random instance of the sharing model: three tasks with
 // interference between 1 and 2.5, and jobs with up to three accumulation
-// options, the last of which always leaves room for a second job.
+// options, the last of which always leaves room for a second job. It ignores
+// Slices and Graph, which that model does not have.
 func Sharing(r *rand.Rand, s Shape) *sched.Instance {
 	const memory = 1000
+	s.Slices, s.Graph = 0, false
 	in := Gang(r, s)
 	in.Model = sched.ModelSharing
 	for m := range in.Cluster.Servers {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"yardstick/internal/schedtest"
@@ -19,6 +20,8 @@ func shapes() map[string]schedtest.Shape {
 		"traffic":  {Jobs: 3, Servers: 3, GPUs: 2, Stages: 1, Traffic: true, Weights: true},
 		"pipeline": {Jobs: 3, Servers: 2, GPUs: 3, Stages: 3, Traffic: true, Span: true},
 		"slotted":  {Jobs: 3, Servers: 2, GPUs: 3, Stages: 2, Traffic: true, Uniform: true, Slot: 7, Weights: true},
+		"graph":    {Jobs: 3, Servers: 2, GPUs: 4, Stages: 3, Traffic: true, Slices: 3, Graph: true},
+		"sliced":   {Jobs: 3, Servers: 2, GPUs: 3, Stages: 2, Traffic: true, Uniform: true, Slot: 7, Slices: 2, Graph: true},
 	}
 }
 
@@ -40,7 +43,7 @@ func each(t *testing.T, seeds int, f func(t *testing.T, r *rand.Rand, in *sched.
 
 // TestShapes checks that instances are what their shape asks for.
 func TestShapes(t *testing.T) {
-	differs, spans := 0, 0
+	differs, spans, sliced, graphs := 0, 0, 0, 0
 	each(t, 20, func(t *testing.T, r *rand.Rand, in *sched.Instance, shape schedtest.Shape) {
 		if len(in.Jobs) != shape.Jobs || len(in.Cluster.Servers) != shape.Servers || in.Slot != shape.Slot {
 			t.Fatalf("%d jobs, %d servers, slot %v", len(in.Jobs), len(in.Cluster.Servers), in.Slot)
@@ -61,6 +64,15 @@ func TestShapes(t *testing.T) {
 			j := &in.Jobs[id]
 			if len(j.Stages) > shape.Stages || !shape.Weights && j.Weight != 1 {
 				t.Errorf("%d stages, weight %v", len(j.Stages), j.Weight)
+			}
+			if j.Sliced() {
+				sliced++
+			}
+			if !j.Chain() {
+				graphs++
+			}
+			if !shape.Graph && !j.Chain() || slices.ContainsFunc(j.Stages, func(st sched.Stage) bool { return st.Slices > max(1, shape.Slices) }) {
+				t.Errorf("slices or edges that the shape does not ask for: %+v", j)
 			}
 			durations := map[sched.Time]bool{}
 			for _, p := range schedtest.Placements(in, sched.JobID(id)) {
@@ -87,8 +99,8 @@ func TestShapes(t *testing.T) {
 			}
 		}
 	})
-	if differs < 50 || spans < 50 {
-		t.Errorf("the placement matters to %d jobs and %d span servers", differs, spans)
+	if differs < 50 || spans < 50 || sliced < 50 || graphs < 50 {
+		t.Errorf("the placement matters to %d jobs, %d span servers, %d are sliced and %d are graphs", differs, spans, sliced, graphs)
 	}
 }
 

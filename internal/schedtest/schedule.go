@@ -97,6 +97,9 @@ func randomPlacement(r *rand.Rand, in *sched.Instance, id sched.JobID, free []in
 	if len(gpus) < j.Gang() {
 		return nil
 	}
+	if j.Sliced() {
+		return placement(j, wholeReplicas(r, j, free), config)
+	}
 	if r.IntN(2) == 0 {
 		r.Shuffle(len(gpus), func(a, b int) { gpus[a], gpus[b] = gpus[b], gpus[a] })
 	}
@@ -111,17 +114,20 @@ func randomPlacement(r *rand.Rand, in *sched.Instance, id sched.JobID, free []in
 			counts[m][s]++
 		}
 	}
-	return placement(counts, config)
+	return placement(j, counts, config)
 }
 
 // placement returns the placement with counts[m][s] replicas of stage s on
-// server m; nil rows are servers not used.
-func placement(counts [][]int, config *sched.Config) *sched.Placement {
+// server m; nil rows are servers not used. It returns nil if there are no rows.
+func placement(j *sched.Job, counts [][]int, config *sched.Config) *sched.Placement {
+	if counts == nil {
+		return nil
+	}
 	p := &sched.Placement{Config: config}
 	for m, stages := range counts {
 		sh := sched.Share{Server: m, Stages: slices.Clone(stages)}
-		for _, x := range stages {
-			sh.GPUs += x
+		for s, x := range stages {
+			sh.GPUs += x * j.Slices(s)
 		}
 		if sh.GPUs > 0 {
 			p.Shares = append(p.Shares, sh)

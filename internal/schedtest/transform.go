@@ -25,6 +25,11 @@ func Scale(in *sched.Instance, k int64) *sched.Instance {
 		for s := range j.Stages {
 			st := &j.Stages[s]
 			st.Compute, st.Params, st.Boundary = st.Compute*sched.Duration(k), st.Params*sched.Bytes(k), st.Boundary*sched.Bytes(k)
+			st.SliceSync *= sched.Bytes(k)
+		}
+		j.Edges = slices.Clone(j.Edges)
+		for e := range j.Edges {
+			j.Edges[e].Bytes *= sched.Bytes(k)
 		}
 		if j.Sharing != nil {
 			sh := *j.Sharing

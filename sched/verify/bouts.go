@@ -60,16 +60,19 @@ func (c *checker) grammar(id sched.JobID) bool {
 		return false
 	}
 	for i := range c.bouts {
-		b, last := &c.bouts[i], i == len(c.bouts)-1
+		b, last, load := &c.bouts[i], i == len(c.bouts)-1, j.Load
+		if c.elastic && i == 0 {
+			load = 0
+		}
 		switch {
 		case b.train == 0 && last:
 			c.err.add(RuleGrammar, id, b.end, "ends with a load and no training")
-		case b.train == 0 && b.load > j.Load:
-			c.err.add(RuleGrammar, id, b.start, "loads for %v before it is stopped, longer than its load of %v", b.load, j.Load)
+		case b.train == 0 && b.load > load:
+			c.err.add(RuleGrammar, id, b.start, "loads for %v before it is stopped, longer than its load of %v", b.load, load)
 		case b.train == 0: // a load cut short
 			continue
-		case b.load != j.Load:
-			c.err.add(RuleGrammar, id, b.start, "loads for %v, not %v, before it trains", b.load, j.Load)
+		case b.load != load:
+			c.err.add(RuleGrammar, id, b.start, "loads for %v, not %v, before it trains", b.load, load)
 		case last && b.pause > 0:
 			c.err.add(RuleGrammar, id, b.stop(), "pauses after its last training")
 		case !last && b.pause != j.Pause:

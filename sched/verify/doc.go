@@ -18,20 +18,25 @@
 //	missing           every job is scheduled, unless the instance has a deadline
 //	release           no segment starts before its job's release
 //	overlap           a job's segments do not overlap
-//	placement         servers exist, ascend and hold the GPUs; the stages' replicas add up to them
+//	placement         servers exist, ascend and hold the GPUs; the GPUs of the stages' replicas, each whole on one
+//	                  server, add up to them
 //	gang              each stage has all its replicas
 //	device            devices exist and ascend, one per GPU, and no two jobs of an exclusive class hold one
 //	                  at a time; on each server all segments name their devices or none does; in class S all do
 //	config            only what the model lets a scheduler choose is chosen, and from what the job offers
 //	placement-change  within a bout everything stays where it is
-//	preemption        in classes N and S a job has one bout
+//	preemption        in classes N, S and E a job has one bout
 //	grammar           bout = load(l) train [pause(p)]; the pause of exactly p ends every bout but the last, which ends
 //	                  in training; a load cut short (or not used) is a bout of its own, never the last
 //	slot              in slotted classes bouts start, are preempted and complete at slot boundaries
-//	capacity          on each server the jobs of an exclusive class never hold more GPUs than there are
+//	workers           an elastic job has between 1 and D_j workers (2g)
+//	parameter-servers an elastic job has at least one parameter server (2e), and none in a ring
+//	bandwidth         the parameter servers on each server that has some take the gradients of all workers elsewhere (2i)
+//	capacity          on each server the jobs of an exclusive class never hold more GPUs than there are, and the
+//	                  containers of elastic jobs never take more of any resource than there is (2h)
 //	share-limit       in class S at most two jobs hold a GPU
 //	memory            the jobs that hold a GPU of the sharing model fit its memory together
-//	progress          training performs all iterations; nothing is rounded and no shortfall accepted
+//	progress          training performs all iterations or mini-batches (2f); nothing is rounded and no shortfall accepted
 //
 // A bout is a stretch in which a job holds one placement without a gap and
 // without a new load. Loads and pauses of length zero are simply absent. A
@@ -43,9 +48,25 @@
 //	gang        N
 //	preemptive  N P
 //	sharing     N S
+//	elastic     E EP    with slots only
 //
-// The relaxations (P0, SP0, the fluid classes) have bounds but no schedules,
-// and elastic schedules are refused with [ErrElastic].
+// The relaxations (P0, SP0, the fluid classes) have bounds but no schedules.
+//
+// # Elastic jobs
+//
+// The numbers (2b) to (2j) are those of the constraints of the primal-dual
+// paper's problem (2). A bout is a window of slots in which the job keeps its
+// containers. Every server with parameter servers has enough of them, by
+// itself, for all workers elsewhere, and co-located containers take their
+// bandwidth all the same: (2h) and (2i) as written. A job has one worker type
+// and one parameter-server type (2b, 2c), and q_j is 1 iff exactly one server
+// hosts any of its containers (2d); with neither a load nor a pause, class E is
+// problem (2). In class EP a job may go on with other containers in another
+// window, and the mini-batches of its windows add up. A first start never
+// loads; every later one does, for Job.Load, and every stop pauses for
+// Job.Pause. The paper has no such overheads.
+//
+// Share.GPUs is what the containers take of the resource named gpu.
 //
 // # Progress
 //

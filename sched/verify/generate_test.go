@@ -3,6 +3,7 @@ package verify_test
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 
 	"yardstick/sched"
 )
@@ -56,8 +57,38 @@ func randomInstance(r *rand.Rand, o options) *sched.Instance {
 	}
 	for range between(r, 1, 4) {
 		in.Jobs = append(in.Jobs, randomJob(r, o, in.Cluster.GPUs(), tasks))
+		if o.model != sched.ModelSharing && r.IntN(2) == 0 {
+			slice(r, in, &in.Jobs[len(in.Jobs)-1])
+		}
 	}
 	return in
+}
+
+// slice joins replicas of some stages to replicas of several slices, where the
+// job then still fits, and makes the stages a graph half the time.
+func slice(r *rand.Rand, in *sched.Instance, j *sched.Job) {
+	for s := range j.Stages {
+		st, before := &j.Stages[s], j.Stages[s]
+		if t := between(r, 1, 4); st.Replicas%t == 0 {
+			st.Replicas, st.Slices, st.SliceSync = st.Replicas/t, t, sched.Bytes(between(r, 0, 2000))
+		}
+		alone := *in
+		alone.Jobs = []sched.Job{*j}
+		if alone.Validate() != nil {
+			*st = before
+		}
+	}
+	if len(j.Stages) < 2 || r.IntN(2) == 0 {
+		return
+	}
+	for s := range j.Stages {
+		j.Stages[s].Boundary = 0
+		for u := s + 1; u < len(j.Stages); u++ {
+			if r.IntN(3) > 0 {
+				j.Edges = append(j.Edges, sched.Edge{From: s, To: u, Bytes: sched.Bytes(between(r, 0, 2000))})
+			}
+		}
+	}
 }
 
 func randomJob(r *rand.Rand, o options, gpus, tasks int) sched.Job {
@@ -222,8 +253,7 @@ func (run *runner) free(id sched.JobID) *sched.Placement {
 			p.Config = &sched.Config{Accumulation: j.Sharing.Accumulation[option].Steps}
 		}
 	}
-	type device struct{ server, index int }
-	var usable []device
+	usable, count := make([][]int, len(run.in.Cluster.Servers)), 0
 	for m, server := range run.in.Cluster.Servers {
 		for d := range server.GPUs {
 			users, used := run.users(m, d), memory
@@ -233,31 +263,41 @@ func (run *runner) free(id sched.JobID) *sched.Placement {
 				}
 			}
 			if len(users) == 0 || run.class.Kind == sched.S && len(users) == 1 && used <= server.GPUMemory {
-				usable = append(usable, device{m, d})
+				usable[m] = append(usable[m], d)
+				count++
 			}
 		}
 	}
-	if len(usable) < j.Gang() {
+	if count < j.Gang() {
 		return nil
 	}
-	run.Shuffle(len(usable), func(a, b int) { usable[a], usable[b] = usable[b], usable[a] })
-	stage := make(map[device]int)
-	for s, next := 0, 0; s < len(j.Stages); s++ {
+	shares := make([]sched.Share, len(usable))
+	for m := range usable {
+		run.Shuffle(len(usable[m]), func(a, b int) { usable[m][a], usable[m][b] = usable[m][b], usable[m][a] })
+		shares[m] = sched.Share{Server: m, Stages: make([]int, len(j.Stages))}
+	}
+	for s := range j.Stages {
+		t := max(1, j.Stages[s].Slices)
 		for range j.Stages[s].Replicas {
-			stage[usable[next]] = s
-			next++
+			var room []int // servers with room for a replica
+			for m := range usable {
+				if len(usable[m]) >= t {
+					room = append(room, m)
+				}
+			}
+			if room == nil {
+				return nil
+			}
+			m := room[run.IntN(len(room))]
+			sh := &shares[m]
+			sh.Devices, usable[m] = append(sh.Devices, usable[m][:t]...), usable[m][t:]
+			sh.Stages[s]++
+			sh.GPUs += t
 		}
 	}
-	for m, server := range run.in.Cluster.Servers {
-		sh := sched.Share{Server: m, Stages: make([]int, len(j.Stages))}
-		for d := range server.GPUs {
-			if s, used := stage[device{m, d}]; used {
-				sh.Devices = append(sh.Devices, d)
-				sh.Stages[s]++
-				sh.GPUs++
-			}
-		}
-		if len(j.Stages) == 1 && run.IntN(2) == 0 {
+	for _, sh := range shares {
+		slices.Sort(sh.Devices)
+		if len(j.Stages) == 1 && j.Stages[0].Slices < 2 && run.IntN(2) == 0 {
 			sh.Stages = nil
 		}
 		if sh.GPUs > 0 {

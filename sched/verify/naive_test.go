@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"strings"
 
 	"yardstick/sched"
 )
@@ -235,7 +236,7 @@ func (n *naive) grammar() bool {
 // turn reports whether a bout starts, is preempted or completes between two
 // characters.
 func turn(a, b byte, moved bool) bool {
-	in := func(c byte, set string) bool { return regexp.MustCompile("[" + set + "]").Match([]byte{c}) }
+	in := func(c byte, set string) bool { return strings.IndexByte(set, c) >= 0 }
 	starts := in(b, "LlT") && (in(a, ".Pp") || moved || b == 'L')
 	stops := in(a, "LlT") && (in(b, ".LP") || moved)
 	return starts || stops

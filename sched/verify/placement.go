@@ -11,6 +11,9 @@ import (
 // placement returns the rule that the placement of a job breaks by itself,
 // without regard to other jobs, and how; or no rule.
 func (c *checker) placement(j *sched.Job, p *sched.Placement) (Rule, string) {
+	if c.elastic {
+		return c.elasticPlacement(j, p)
+	}
 	last := -1
 	for i := range p.Shares {
 		sh := &p.Shares[i]
@@ -43,16 +46,22 @@ func (c *checker) share(j *sched.Job, sh *sched.Share) (Rule, string) {
 	if sh.Stages == nil && len(j.Stages) != 1 {
 		return RulePlacement, fmt.Sprintf("does not say which of its %d stages run on server %d", len(j.Stages), sh.Server)
 	}
+	if sh.Stages == nil && width(j, 0) != 1 {
+		return RulePlacement, fmt.Sprintf("does not say how many replicas of %d slices run on server %d", width(j, 0), sh.Server)
+	}
 	if sh.Stages != nil {
+		if len(sh.Stages) != len(j.Stages) {
+			return RulePlacement, fmt.Sprintf("puts %v on server %d, but has %d stages", sh.Stages, sh.Server, len(j.Stages))
+		}
 		sum := 0
-		for _, x := range sh.Stages {
+		for s, x := range sh.Stages {
 			if x < 0 || x > has {
 				return RulePlacement, fmt.Sprintf("has %d replicas of a stage on server %d, which has %d GPUs", x, sh.Server, has)
 			}
-			sum += x
+			sum += x * int(width(j, s))
 		}
-		if len(sh.Stages) != len(j.Stages) || sum != sh.GPUs {
-			return RulePlacement, fmt.Sprintf("puts %v on the %d GPUs of its %d stages on server %d", sh.Stages, sh.GPUs, len(j.Stages), sh.Server)
+		if sum != sh.GPUs {
+			return RulePlacement, fmt.Sprintf("puts %v on %d GPUs of server %d, where these replicas have %d", sh.Stages, sh.GPUs, sh.Server, sum)
 		}
 	}
 	if sh.Devices == nil {
@@ -123,10 +132,24 @@ func replicas(sh *sched.Share, s int) int {
 	return 0
 }
 
+// width returns t_s, the GPUs of one replica of stage s.
+func width(j *sched.Job, s int) int64 {
+	if t := j.Stages[s].Slices; t > 0 {
+		return int64(t)
+	}
+	return 1
+}
+
 // same reports whether two sound placements of a job are the same.
 func same(j *sched.Job, a, b *sched.Placement) bool {
 	if j.Sharing != nil && accumulation(j, a) != accumulation(j, b) {
 		return false
+	}
+	if j.Elastic != nil {
+		am, ak := types(a)
+		if bm, bk := types(b); am != bm || ak != bk {
+			return false
+		}
 	}
 	return slices.EqualFunc(a.Shares, b.Shares, func(x, y sched.Share) bool {
 		stages := x.Stages == nil || y.Stages == nil || slices.Equal(x.Stages, y.Stages) // nil: one stage, all GPUs

@@ -44,13 +44,6 @@ func TestRefusals(t *testing.T) {
 	if _, err := verify.Check(in, gangSchedule()); err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "iters") {
 		t.Errorf("invalid instance: %v", err)
 	}
-	in = &sched.Instance{Model: sched.ModelElastic, Slot: 1, Cluster: sched.Uniform(1, 1, 1, 1),
-		Elastic: &sched.ElasticTypes{Resources: []string{"bw"}, Workers: []sched.Container{{Demand: []int64{1}}}},
-		Jobs:    []sched.Job{{Weight: 1, Elastic: &sched.Elastic{Ring: true, MaxWorkers: 1, Batches: 1, Train: []sched.Duration{1}, Update: []sched.Duration{0}}}}}
-	in.Cluster.Servers[0].Capacity = []int64{1}
-	if _, err := verify.Check(in, &sched.Schedule{Class: sched.Class{Kind: sched.E}}); !errors.Is(err, verify.ErrElastic) {
-		t.Errorf("elastic instance: %v", err)
-	}
 }
 
 func TestNothingScheduled(t *testing.T) {

@@ -11,36 +11,53 @@ import (
 // bytes·count·gpus / (a·b·bandwidth) seconds.
 type transfer struct{ bytes, count, gpus, a, b, bandwidth int64 }
 
-// transfers appends what stage s moves per iteration where a share holds
-// replicas of it.
+// transfers appends what a GPU of stage s moves per iteration where a share
+// holds replicas of the stage.
 //
 // A replica of stage s, which has k in all, exchanges 2·D/k bytes with the k'
-// replicas of a neighbouring stage, D being the volume between the two stages
-// in one direction: the part near/k' within the server at B_intra, the rest
-// through the server's network card. The x replicas of the stage on a server
-// of g GPUs own x/g of its card, each B_inter/g. An AllReduce of h bytes moves
-// A = 2(k−1)/k·h: at B_intra if all replicas are here, else through x/g of
-// the card; nothing if k = 1.
+// replicas of another stage, D being the volume between the two stages in one
+// direction: the part near/k' within the server at B_intra, the rest through
+// the server's network card. Each of its t slices moves a t-th of that, as a
+// GPU that owns 1/g of the card of a server of g GPUs. An AllReduce over the
+// replicas moves A = 2(k−1)/k·h/t for a slice's part of h bytes: at B_intra if
+// all replicas are here, else through x/g of the card, which the slices of the
+// x replicas here that hold the same part own together; nothing if k = 1. An
+// AllReduce of y bytes over the slices of a replica moves 2(t−1)/t·y at B_intra.
 //
 // Source: Eqs. (4) to (6) of the A-SRPT paper, with the missing side of the
-// first and last stage left out.
+// first and last stage left out, and its Section VI for slices and for data
+// that do not flow along a chain.
 func (c *checker) transfers(out []transfer, j *sched.Job, sh *sched.Share, s int) []transfer {
 	card, local := int64(c.in.Cluster.Inter), int64(c.in.Cluster.Intra)
 	g := int64(c.in.Cluster.Servers[sh.Server].GPUs)
-	k, x := int64(j.Stages[s].Replicas), int64(replicas(sh, s))
-	for _, neighbour := range [2]int{s - 1, s + 1} {
-		if neighbour < 0 || neighbour >= len(j.Stages) {
-			continue
+	k, x, t := int64(j.Stages[s].Replicas), int64(replicas(sh, s)), width(j, s)
+	exchange := func(other int, bytes sched.Bytes) {
+		d := 2 * int64(bytes)
+		all, near := int64(j.Stages[other].Replicas), int64(replicas(sh, other))
+		out = append(out, transfer{d, all - near, g, k * t, all, card}, transfer{d, near, 1, k * t, all, local})
+	}
+	for _, e := range j.Edges {
+		switch s {
+		case e.From:
+			exchange(e.To, e.Bytes)
+		case e.To:
+			exchange(e.From, e.Bytes)
 		}
-		d := 2 * int64(j.Stages[min(s, neighbour)].Boundary)
-		all, near := int64(j.Stages[neighbour].Replicas), int64(replicas(sh, neighbour))
-		out = append(out, transfer{d, all - near, g, k, all, card}, transfer{d, near, 1, k, all, local})
+	}
+	if len(j.Edges) == 0 && s > 0 {
+		exchange(s-1, j.Stages[s-1].Boundary)
+	}
+	if len(j.Edges) == 0 && s+1 < len(j.Stages) {
+		exchange(s+1, j.Stages[s].Boundary)
+	}
+	if t > 1 {
+		out = append(out, transfer{2 * int64(j.Stages[s].SliceSync), t - 1, 1, t, 1, local})
 	}
 	h := 2 * int64(j.Stages[s].Params)
 	if x == k {
-		return append(out, transfer{h, k - 1, 1, k, 1, local})
+		return append(out, transfer{h, k - 1, 1, k * t, 1, local})
 	}
-	return append(out, transfer{h, k - 1, g, k, x, card})
+	return append(out, transfer{h, k - 1, g, k * t, x, card})
 }
 
 // iterationTime returns alpha in nanoseconds, exactly: the longest time that a
@@ -88,7 +105,7 @@ func (c *checker) suffices(j *sched.Job, p *sched.Placement, train sched.Time) b
 		hi, lo := bits.Mul64(n, uint64(d))
 		return hi == 0 && lo <= budget
 	}
-	var room [5]transfer
+	var room [6]transfer
 	for i := range p.Shares {
 		for s := range j.Stages {
 			if replicas(&p.Shares[i], s) == 0 {
@@ -115,7 +132,7 @@ func constantIteration(j *sched.Job, p *sched.Placement) (sched.Duration, bool) 
 	if j.Sharing != nil {
 		return accumulation(j, p).Iter, true
 	}
-	if st := j.Stages[0]; len(j.Stages) == 1 && (st.Replicas == 1 || st.Params == 0) {
+	if st := j.Stages[0]; len(j.Stages) == 1 && (st.Replicas == 1 || st.Params == 0) && (st.Slices <= 1 || st.SliceSync == 0) {
 		return st.Compute, true
 	}
 	return 0, false

@@ -8,8 +8,9 @@ import (
 	"yardstick/sched"
 )
 
-// randomPlaced returns an instance of one job with up to four stages, and a
-// random placement of it on servers of different sizes.
+// randomPlaced returns an instance of one job with up to four stages, some of
+// them sliced or joined to a graph, and a random placement of it on servers of
+// different sizes.
 func randomPlaced(r *rand.Rand) (*sched.Instance, *sched.Placement) {
 	round := func(n int64) int64 { return max(1, n-n%[]int64{1, 1e3, 1e6}[r.IntN(3)]) } // round numbers give exact microseconds
 	in := &sched.Instance{Model: sched.ModelGang, Cluster: sched.Cluster{Inter: sched.Bandwidth(round(1 + r.Int64N(1e10)))}}
@@ -24,7 +25,20 @@ func randomPlaced(r *rand.Rand) (*sched.Instance, *sched.Placement) {
 		if s < stages-1 && r.IntN(4) > 0 {
 			st.Boundary = sched.Bytes(round(r.Int64N(1e8)))
 		}
+		if r.IntN(3) == 0 {
+			st.Slices, st.SliceSync = r.IntN(4), sched.Bytes(round(r.Int64N(1e9)))
+		}
 		j.Stages = append(j.Stages, st)
+	}
+	if r.IntN(3) == 0 {
+		for s := range stages {
+			j.Stages[s].Boundary = 0
+			for u := s + 1; u < stages; u++ {
+				if r.IntN(3) > 0 {
+					j.Edges = append(j.Edges, sched.Edge{From: s, To: u, Bytes: sched.Bytes(round(r.Int64N(1e8)))})
+				}
+			}
+		}
 	}
 	in.Jobs = []sched.Job{j}
 	var p sched.Placement
@@ -38,17 +52,20 @@ func randomPlaced(r *rand.Rand) (*sched.Instance, *sched.Placement) {
 			continue
 		}
 		sh := sched.Share{Server: len(in.Cluster.Servers), Stages: make([]int, stages)}
-		for range 1 + r.IntN(min(rest, 8)) {
+		for range 1 + r.IntN(8) {
 			s := r.IntN(stages)
-			for left[s] == 0 {
+			for rest > 0 && left[s] == 0 {
 				s = (s + 1) % stages
 			}
-			left[s]--
-			rest--
-			sh.Stages[s]++
-			sh.GPUs++
+			if rest > 0 {
+				t := max(1, j.Stages[s].Slices)
+				left[s]--
+				rest -= t
+				sh.Stages[s]++
+				sh.GPUs += t
+			}
 		}
-		if stages == 1 && r.IntN(2) == 0 {
+		if stages == 1 && j.Stages[0].Slices < 2 && r.IntN(2) == 0 {
 			sh.Stages = nil
 		}
 		in.Cluster.Servers = append(in.Cluster.Servers, sched.Server{GPUs: sh.GPUs + r.IntN(4)})

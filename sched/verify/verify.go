@@ -13,17 +13,15 @@ import (
 // breaks. The order of the segments does not matter. The schedule must not
 // change as long as the result is in use.
 //
-// Errors: *Error; ErrElastic; whatever Instance.Validate returns.
+// Errors: *Error; whatever Instance.Validate returns.
 //
 // Cost: O(S log S) for S segments, plus their servers and stages.
 func Check(in *sched.Instance, s *sched.Schedule) (*Verified, error) {
 	if err := in.Validate(); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	if in.Model == sched.ModelElastic {
-		return nil, ErrElastic
-	}
-	c := &checker{in: in, s: s, preemptive: s.Class.Kind == sched.P, sharing: s.Class.Kind == sched.S}
+	k := s.Class.Kind
+	c := &checker{in: in, s: s, preemptive: k == sched.P || k == sched.EP, sharing: k == sched.S, elastic: in.Model == sched.ModelElastic}
 	if c.class(); c.failed() {
 		return nil, &c.err
 	}
@@ -35,9 +33,12 @@ func Check(in *sched.Instance, s *sched.Schedule) (*Verified, error) {
 	for id := range in.Jobs {
 		c.job(sched.JobID(id))
 	}
-	if c.sharing {
+	switch {
+	case c.sharing:
 		c.sweepShared()
-	} else {
+	case c.elastic:
+		c.sweepElastic()
+	default:
 		c.sweepExclusive()
 	}
 	if c.failed() {
@@ -50,8 +51,9 @@ func Check(in *sched.Instance, s *sched.Schedule) (*Verified, error) {
 type checker struct {
 	in         *sched.Instance
 	s          *sched.Schedule
-	preemptive bool       // class P
+	preemptive bool       // class P or EP
 	sharing    bool       // class S
+	elastic    bool       // class E or EP
 	slot       sched.Time // 0 in continuous classes
 
 	// The well-formed segments of job j are bySeg[first[j]:first[j+1]], in
@@ -70,12 +72,15 @@ func (c *checker) failed() bool { return len(c.err.Violations) > 0 }
 // class checks that the class is one of the instance's model.
 func (c *checker) class() {
 	k := c.s.Class.Kind
-	legal := k == sched.N ||
+	legal := k == sched.N && !c.elastic ||
 		k == sched.P && c.in.Model == sched.ModelPreemptive ||
-		k == sched.S && c.in.Model == sched.ModelSharing
+		k == sched.S && c.in.Model == sched.ModelSharing ||
+		(k == sched.E || k == sched.EP) && c.elastic
 	switch {
 	case !legal:
 		c.err.add(RuleClass, 0, 0, "a schedule of class %q does not belong to the %s model", c.s.Class, c.in.Model)
+	case c.elastic && !c.s.Class.Slotted:
+		c.err.add(RuleClass, 0, 0, "class %v is not slotted, but the %s model is: its classes are Es and EPs", c.s.Class, c.in.Model)
 	case c.s.Class.Slotted && c.in.Slot == 0:
 		c.err.add(RuleClass, 0, 0, "class %v is slotted, but the instance has no slot length", c.s.Class)
 	}
@@ -172,7 +177,11 @@ func (c *checker) job(id sched.JobID) {
 		c.slots(id)
 	}
 	times.fill(c.bouts)
-	if !c.sharing {
+	if c.elastic {
+		times.elasticTimes(c.bouts)
+		c.busy += times.GPUTime
+		c.elasticProgress(id)
+	} else if !c.sharing {
 		c.busy += times.GPUTime
 		c.exclusiveProgress(id)
 	}

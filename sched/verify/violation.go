@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,32 +8,32 @@ import (
 	"yardstick/sched"
 )
 
-// ErrElastic reports that an elastic schedule was offered.
-var ErrElastic = errors.New("verify: elastic schedules cannot be verified: only the gang, preemptive and sharing models can")
-
 // Rule names one rule that schedules keep. The package comment defines them.
 type Rule string
 
 // The rules.
 const (
-	RuleClass           Rule = "class"
-	RuleJob             Rule = "job"
-	RuleSegment         Rule = "segment"
-	RuleMissing         Rule = "missing"
-	RuleRelease         Rule = "release"
-	RuleOverlap         Rule = "overlap"
-	RulePlacement       Rule = "placement"
-	RuleGang            Rule = "gang"
-	RuleDevice          Rule = "device"
-	RuleConfig          Rule = "config"
-	RulePlacementChange Rule = "placement-change"
-	RulePreemption      Rule = "preemption"
-	RuleGrammar         Rule = "grammar"
-	RuleSlot            Rule = "slot"
-	RuleCapacity        Rule = "capacity"
-	RuleShareLimit      Rule = "share-limit"
-	RuleMemory          Rule = "memory"
-	RuleProgress        Rule = "progress"
+	RuleClass            Rule = "class"
+	RuleJob              Rule = "job"
+	RuleSegment          Rule = "segment"
+	RuleMissing          Rule = "missing"
+	RuleRelease          Rule = "release"
+	RuleOverlap          Rule = "overlap"
+	RulePlacement        Rule = "placement"
+	RuleGang             Rule = "gang"
+	RuleDevice           Rule = "device"
+	RuleConfig           Rule = "config"
+	RulePlacementChange  Rule = "placement-change"
+	RulePreemption       Rule = "preemption"
+	RuleGrammar          Rule = "grammar"
+	RuleSlot             Rule = "slot"
+	RuleWorkers          Rule = "workers"
+	RuleParameterServers Rule = "parameter-servers"
+	RuleBandwidth        Rule = "bandwidth"
+	RuleCapacity         Rule = "capacity"
+	RuleShareLimit       Rule = "share-limit"
+	RuleMemory           Rule = "memory"
+	RuleProgress         Rule = "progress"
 )
 
 // Violation is one way in which a schedule breaks a rule.

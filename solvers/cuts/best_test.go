@@ -34,13 +34,15 @@ func checkBest(t *testing.T, in *sched.Instance, servers, parts []int, b *Best) 
 	}
 }
 
-// searchBest is BestAlpha without dynamic programming.
-func searchBest(in *sched.Instance, shares []sched.Share, visits int) (*Best, error) {
-	p, err := newPacking(in, 0, shares)
+// searchBest is BestAlpha without dynamic programming, and by the search for
+// any graph of stages unless chain is set.
+func searchBest(in *sched.Instance, shares []sched.Share, visits int, chain bool) (*Best, error) {
+	p, err := newPacking(in, 0, shares, visits)
 	if err != nil {
 		return nil, err
 	}
-	return p.solve(in, 0, visits, false)
+	p.chain = p.chain && chain
+	return p.solve(in, 0, false)
 }
 
 // TestBestAlphaAgainstEnumeration compares dynamic programming, search, bounds
@@ -50,6 +52,9 @@ func TestBestAlphaAgainstEnumeration(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 33))
 		in := randomInstance(rng, 4, 7, rng.IntN(2) == 0)
+		if seed%2 == 0 {
+			extend(rng, in, 10)
+		}
 		best, example := map[string]*big.Rat{}, map[string]sched.Placement{}
 		eachPlacement(in, func(p *sched.Placement) {
 			servers, parts := partsOf(p)
@@ -83,14 +88,16 @@ func TestBestAlphaAgainstEnumeration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := searchBest(in, shares, DefaultVisits)
-			if err != nil || !found.Exact || found.Alpha.Cmp(want) != 0 {
-				t.Fatalf("seed %d, parts %s: search %+v, error %v; %s by enumeration\n%+v", seed, key, found, err, want, in)
+			for _, chain := range []bool{true, false} {
+				found, err := searchBest(in, shares, DefaultVisits, chain)
+				if err != nil || !found.Exact || found.Alpha.Cmp(want) != 0 {
+					t.Fatalf("seed %d, parts %s: search %+v, error %v; %s by enumeration\n%+v", seed, key, found, err, want, in)
+				}
+				checkBest(t, in, servers, parts, found)
 			}
-			checkBest(t, in, servers, parts, found)
 			// Without any search: bounds and quick placements alone.
 			for _, visits := range []int{1, 4} {
-				quick, err := searchBest(in, shares, visits)
+				quick, err := searchBest(in, shares, visits, visits == 1)
 				if err != nil || quick.Lower.Cmp(want) > 0 || quick.Alpha.Cmp(want) < 0 {
 					t.Fatalf("seed %d, parts %s, %d visits: %+v, error %v; %s by enumeration\n%+v", seed, key, visits, quick, err, want, in)
 				}

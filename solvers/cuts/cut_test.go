@@ -33,11 +33,18 @@ func vertexCut(j *sched.Job, p *sched.Placement) *big.Rat {
 			if k >= 3 || k == 2 && i == 0 {
 				edges = append(edges, edge{first[s] + i, first[s] + (i+1)%k, ring})
 			}
-			if s+1 < len(j.Stages) {
-				b := j.Stages[s+1].Replicas
-				w := new(big.Rat).Mul(big.NewRat(2, int64(k*b)), new(big.Rat).SetInt64(int64(st.Boundary)))
+			next := []sched.Edge{{From: s, To: s + 1, Bytes: st.Boundary}}
+			if len(j.Edges) > 0 {
+				next = j.Edges
+			}
+			for _, e := range next {
+				if e.From != s || e.To == len(j.Stages) {
+					continue
+				}
+				b := j.Stages[e.To].Replicas
+				w := new(big.Rat).Mul(big.NewRat(2, int64(k*b)), new(big.Rat).SetInt64(int64(e.Bytes)))
 				for n := range b {
-					edges = append(edges, edge{first[s] + i, first[s+1] + n, w})
+					edges = append(edges, edge{first[s] + i, first[e.To] + n, w})
 				}
 			}
 		}
@@ -45,7 +52,7 @@ func vertexCut(j *sched.Job, p *sched.Placement) *big.Rat {
 	left := make([][]int, len(p.Shares))
 	for m := range left {
 		for s := range j.Stages {
-			left[m] = append(left[m], p.Shares[m].Replicas(s))
+			left[m] = append(left[m], replicasOf(&p.Shares[m], j, s))
 		}
 	}
 	at := make([]int, len(stage))
@@ -82,6 +89,9 @@ func TestCutWeightAgainstGraph(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 31))
 		in := randomInstance(rng, 3, 7, true)
+		if seed%2 == 0 {
+			extend(rng, in, 9)
+		}
 		eachPlacement(in, func(p *sched.Placement) {
 			if rng.IntN(10) > 0 {
 				return
@@ -136,6 +146,9 @@ func TestMinCutAgainstEnumeration(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 32))
 		in := randomInstance(rng, 4, 7, rng.IntN(2) == 0)
+		if seed%2 == 0 {
+			extend(rng, in, 10)
+		}
 		best, example := map[string]*big.Rat{}, map[string]sched.Placement{}
 		eachPlacement(in, func(p *sched.Placement) {
 			servers, parts := partsOf(p)

@@ -33,6 +33,9 @@ var (
 	// patterns than asked for, or a job whose stages have too many replicas to
 	// be placed by dynamic programming.
 	ErrTooLarge = errors.New("too large to enumerate")
+	// ErrNoPlacement reports parts that the job's replicas cannot fill, each whole
+	// on one server, or a cluster that they do not fit.
+	ErrNoPlacement = errors.New("no placement: replicas of several GPUs do not fit")
 	// ErrModel reports a job that has no gang of fixed stages to place.
 	ErrModel = errors.New("not a job of the gang or preemptive model")
 )

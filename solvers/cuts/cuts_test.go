@@ -2,6 +2,8 @@ package cuts
 
 import (
 	"errors"
+	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -185,24 +187,24 @@ func TestManyReplicas(t *testing.T) {
 	if _, err := Patterns(in, 0, 0); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("patterns of a pipeline of 64 stages: error %v", err)
 	}
-	if _, err := Place(in, 0, []int{0, 1, 2, 3, 4, 5, 6, 7}, []int{8, 8, 8, 8, 8, 8, 8, 8}); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("placing a pipeline of 64 stages: error %v", err)
+	best, err := Place(in, 0, []int{0, 1, 2, 3, 4, 5, 6, 7}, []int{8, 8, 8, 8, 8, 8, 8, 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := mustRunTime(t, in, &best); d < got.Duration || d > mustRunTime(t, in, &p) {
+		t.Errorf("the best placement on eight full servers takes %v; least %v, eight stages per server %v", d, got.Duration, mustRunTime(t, in, &p))
 	}
 }
 
 // TestInexactIsABound lets the search run out of its limit: the result must
-// say so and stay below a placement's time.
+// say so and hold the time of every placement tried.
 func TestInexactIsABound(t *testing.T) {
-	var stages []sched.Stage
-	rng := rand.New(rand.NewPCG(7, 7))
-	for s := range 24 {
-		st := sched.Stage{Replicas: 2 + s%3, Compute: ms * sched.Duration(1+rng.IntN(90)), Params: mb * sched.Bytes(1+rng.IntN(300)), Boundary: mb * sched.Bytes(1+rng.IntN(60))}
-		if s == 23 {
-			st.Boundary = 0
-		}
-		stages = append(stages, st)
+	var stages []sched.Stage // wide stages that exchange much
+	for s := range 6 {
+		stages = append(stages, sched.Stage{Replicas: 20, Compute: 15*ms + sched.Duration(s)*ms, Params: mb * sched.Bytes(1+s*s), Boundary: mb * sched.Bytes(400-40*s)})
 	}
-	in := tenGbit(16, 8, 3, stages...)
+	stages[5].Boundary = 0
+	in := tenGbit(23, 8, 3, stages...)
 	got, err := LeastRunTime(in, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -210,20 +212,14 @@ func TestInexactIsABound(t *testing.T) {
 	if got.Exact {
 		t.Errorf("the search settled %+v: the test needs a harder job", got)
 	}
-	// First fit of whole stages in order is one placement.
-	p := sched.Placement{Shares: []sched.Share{{Stages: make([]int, len(stages))}}}
-	for s, st := range stages {
-		for range st.Replicas {
-			sh := &p.Shares[len(p.Shares)-1]
-			if sh.GPUs == 8 {
-				p.Shares = append(p.Shares, sched.Share{Server: len(p.Shares), Stages: make([]int, len(stages))})
-				sh = &p.Shares[len(p.Shares)-1]
-			}
-			sh.GPUs++
-			sh.Stages[s]++
-		}
+	b, err := AlphaMin(in, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if d := mustRunTime(t, in, &p); got.Duration > d {
+	if alpha, err := in.IterTime(0, &b.Placement); err != nil || alpha.Cmp(b.Alpha) != 0 || b.Lower.Cmp(b.Alpha) >= 0 || b.Exact {
+		t.Errorf("alpha_min between %v and %v, exact %t, of a placement that takes %v, %v", b.Lower, b.Alpha, b.Exact, alpha, err)
+	}
+	if d := mustRunTime(t, in, &b.Placement); got.Duration > d {
 		t.Errorf("the lower bound %v exceeds the %v of a placement", got.Duration, d)
 	}
 	again, err := LeastRunTimes(in)
@@ -262,6 +258,54 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := Place(in, 0, nil, nil); !errors.Is(err, ErrModel) {
 		t.Errorf("placing an elastic job: error %v", err)
+	}
+}
+
+// stagesOf returns stages of the given widths that exchange as a transformer's
+// layers do, the first and last with the embedding.
+func stagesOf(widths ...int) []sched.Stage {
+	out := gpt(len(widths), 1)
+	for s, k := range widths {
+		out[s].Replicas = k
+		out[s].Compute /= sched.Duration(k)
+		out[s].Boundary *= sched.Bytes(k)
+	}
+	return out
+}
+
+// BenchmarkAlphaMin is of jobs of 512 GPUs, on clusters that they fill and
+// larger ones.
+func BenchmarkAlphaMin(b *testing.B) {
+	uneven := []int{1, 16}
+	for range 38 {
+		uneven = append(uneven, 13)
+	}
+	for _, bench := range []struct {
+		name   string
+		stages []sched.Stage
+	}{
+		{"GPT-64x8", gpt(64, 8)},
+		{"GPT-128x4", gpt(128, 4)},
+		{"GPT-85x6", gpt(85, 6)},
+		{"GPT-73x7", gpt(73, 7)},
+		{"GPT-102x5", gpt(102, 5)},
+		{"uneven", stagesOf(append(uneven, 1)...)},
+		{"VGG-512", vgg(288, 168, 48, 8)},
+	} {
+		for _, servers := range []int{64, 72, 128} {
+			b.Run(fmt.Sprintf("%s/%d", bench.name, servers), func(b *testing.B) {
+				in := tenGbit(servers, 8, 1, bench.stages...)
+				gap := 0.0
+				for b.Loop() {
+					m, err := AlphaMin(in, 0)
+					if err != nil {
+						b.Fatal(err)
+					}
+					gap, _ = new(big.Rat).Quo(new(big.Rat).Sub(m.Alpha, m.Lower), m.Alpha).Float64()
+				}
+				b.ReportMetric(gap, "gap")
+			})
+		}
 	}
 }
 

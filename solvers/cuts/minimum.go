@@ -1,12 +1,15 @@
 package cuts
 
 import (
-	"encoding/binary"
-	"math/big"
+	"fmt"
 	"slices"
 
+	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
 )
+
+// leastVisits is the limit of the searches for alpha_min for one threshold.
+const leastVisits = 20_000
 
 // Minimum is the least running time of a job over all placements in the empty
 // cluster.
@@ -22,7 +25,7 @@ type Minimum struct {
 // exceeds its limit it returns a proven lower bound instead; [LeastRunTime]
 // tells the two apart.
 //
-// Errors: ErrModel.
+// Errors: as for AlphaMin.
 func MinDuration(in *sched.Instance, id sched.JobID) (sched.Time, error) {
 	m, err := LeastRunTime(in, id)
 	return m.Duration, err
@@ -30,11 +33,7 @@ func MinDuration(in *sched.Instance, id sched.JobID) (sched.Time, error) {
 
 // LeastRunTime returns the least running time of one job.
 //
-// A gang that fits one server runs there, by monotonicity. A single stage is
-// spread as evenly as its servers allow. Several stages on several servers are
-// found by bottleneck search: see [search].
-//
-// Errors: ErrModel.
+// Errors: as for AlphaMin.
 func LeastRunTime(in *sched.Instance, id sched.JobID) (Minimum, error) {
 	return newMinimizer(in).least(id)
 }
@@ -42,7 +41,7 @@ func LeastRunTime(in *sched.Instance, id sched.JobID) (Minimum, error) {
 // LeastRunTimes returns the least running time of every job. Jobs with equal
 // stages share one search. Cost: O(n) besides the searches.
 //
-// Errors: ErrModel.
+// Errors: as for AlphaMin.
 func LeastRunTimes(in *sched.Instance) ([]Minimum, error) {
 	z := newMinimizer(in)
 	out := make([]Minimum, len(in.Jobs))
@@ -55,21 +54,47 @@ func LeastRunTimes(in *sched.Instance) ([]Minimum, error) {
 	return out, nil
 }
 
-// minimizer remembers alpha_min of every shape of job met.
+// AlphaMin returns alpha_min, the least per-iteration time of the job over all
+// placements in the empty cluster, with a placement that attains it.
+//
+// A gang that fits one server runs there, by monotonicity. A single stage is
+// spread as evenly as its servers allow. Several stages on several servers are
+// found by a search for the least bottleneck ([question.settle]), which is
+// limited: Exact says whether it was settled, and [Lower, Alpha] holds
+// alpha_min if not.
+//
+// Errors: ErrNoPlacement if the replicas, each whole on one server, do not fit
+// the cluster; ErrModel.
+func AlphaMin(in *sched.Instance, id sched.JobID) (*Best, error) {
+	return newMinimizer(in).alpha(id)
+}
+
+// AlphaMins returns alpha_min of every job. Jobs with equal stages share one
+// search, and the result.
+//
+// Errors: as for AlphaMin.
+func AlphaMins(in *sched.Instance) ([]*Best, error) {
+	z := newMinimizer(in)
+	out := make([]*Best, len(in.Jobs))
+	for id := range out {
+		var err error
+		if out[id], err = z.alpha(sched.JobID(id)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// minimizer remembers alpha_min of every kind of job met.
 type minimizer struct {
 	in      *sched.Instance
 	sizes   []sizeClass
-	biggest int // a server of sizes[0].gpus GPUs
-	known   map[string]alphaMin
-}
-
-type alphaMin struct {
-	alpha *big.Rat
-	exact bool
+	biggest int              // a server of sizes[0].gpus GPUs
+	known   map[string]*Best // by code
 }
 
 func newMinimizer(in *sched.Instance) *minimizer {
-	z := &minimizer{in: in, sizes: sizeClasses(&in.Cluster), known: map[string]alphaMin{}}
+	z := &minimizer{in: in, sizes: sizeClasses(&in.Cluster), known: map[string]*Best{}}
 	for m := range in.Cluster.Servers {
 		if in.Cluster.Servers[m].GPUs > in.Cluster.Servers[z.biggest].GPUs {
 			z.biggest = m
@@ -82,90 +107,141 @@ func (z *minimizer) least(id sched.JobID) (Minimum, error) {
 	if err := checkModel(z.in, id); err != nil {
 		return Minimum{}, err
 	}
-	j := &z.in.Jobs[id]
-	if j.Gang() <= z.sizes[0].gpus {
-		share := sched.Share{Server: z.biggest, GPUs: j.Gang()}
-		if len(j.Stages) > 1 {
-			for _, st := range j.Stages {
-				share.Stages = append(share.Stages, st.Replicas)
-			}
-		}
-		d, err := z.in.RunTime(id, &sched.Placement{Shares: []sched.Share{share}})
+	if j := &z.in.Jobs[id]; j.Gang() <= z.sizes[0].gpus {
+		p := z.together(j)
+		d, err := z.in.RunTime(id, &p) // without rational numbers
 		return Minimum{d, true}, err
 	}
-	key := shape(j)
-	a, ok := z.known[key]
-	if !ok {
-		if len(j.Stages) == 1 {
-			a = alphaMin{z.evenSpread(id), true}
-		} else {
-			a = leastAlpha(z.in, id)
-		}
-		z.known[key] = a
+	b, err := z.alpha(id)
+	if err != nil {
+		return Minimum{}, err
 	}
-	d, err := runTime(z.in, id, a.alpha)
-	return Minimum{d, a.exact}, err
+	d, err := runTime(z.in, id, b.Lower)
+	if err != nil || b.Exact {
+		return Minimum{d, b.Exact}, err
+	}
+	most, err := runTime(z.in, id, b.Alpha)
+	return Minimum{d, d == most}, err
 }
 
-// shape encodes what alpha depends on besides the cluster.
-func shape(j *sched.Job) string {
-	var b []byte
-	for _, st := range j.Stages {
-		for _, v := range []int64{int64(st.Replicas), int64(st.Compute), int64(st.Params), int64(st.Boundary)} {
-			b = binary.AppendVarint(b, v)
+// together returns the placement of a job on the largest server.
+func (z *minimizer) together(j *sched.Job) sched.Placement {
+	share := sched.Share{Server: z.biggest, GPUs: j.Gang()}
+	if len(j.Stages) > 1 || j.Sliced() {
+		for _, st := range j.Stages {
+			share.Stages = append(share.Stages, st.Replicas)
 		}
 	}
-	return string(b)
+	return sched.Placement{Shares: []sched.Share{share}}
 }
 
-// evenSpread returns alpha_min of a single stage of k replicas, more than fit
-// one server. AllReduce waits for the part x of a server of g GPUs with the
-// largest g/x, so g/x is to be minimised over the candidates.
-func (z *minimizer) evenSpread(id sched.JobID) *big.Rat {
-	k := z.in.Jobs[id].Stages[0].Replicas
-	if len(z.sizes) == 1 { // over the fewest servers
-		g := z.sizes[0].gpus
-		servers := (k + g - 1) / g
-		return z.in.StageTime(id, 0, 0, k/servers, 0, g)
+func (z *minimizer) alpha(id sched.JobID) (*Best, error) {
+	if err := checkModel(z.in, id); err != nil {
+		return nil, err
 	}
-	type ratio struct{ gpus, part int }
-	var candidates []ratio
-	for _, c := range z.sizes {
-		for x := 1; x <= min(c.gpus, k-1); x++ {
-			candidates = append(candidates, ratio{c.gpus, x})
-		}
+	j := &z.in.Jobs[id]
+	key := code(j)
+	if b := z.known[key]; b != nil {
+		return b, nil
 	}
-	slices.SortFunc(candidates, func(a, b ratio) int { return a.gpus*b.part - b.gpus*a.part })
-	i, _ := slices.BinarySearchFunc(candidates, 0, func(r ratio, _ int) int {
-		if z.spreads(k, r.gpus, r.part) {
-			return 0
-		}
-		return -1
-	})
-	return z.in.StageTime(id, 0, 0, candidates[i].part, 0, candidates[i].gpus)
+	b, err := z.find(id)
+	if err != nil {
+		return nil, fmt.Errorf("cuts: job %d: %w", id, err)
+	}
+	z.known[key] = b
+	return b, nil
 }
 
-// spreads reports whether k replicas fit servers each of which holds at least
-// part/gpus of its own GPUs: whether some servers with least parts of
-// ceil(g·part/gpus) each have a sum of least parts ≤ k ≤ a sum of GPUs. It
-// minimises the former for every value of the latter, a knapsack.
-func (z *minimizer) spreads(k, gpus, part int) bool {
-	const never = 1 << 40
-	least := make([]int, k+1) // by GPUs of the servers chosen, k meaning k or more
-	for i := range least {
-		least[i] = never
+func (z *minimizer) find(id sched.JobID) (*Best, error) {
+	j := &z.in.Jobs[id]
+	if j.Gang() <= z.sizes[0].gpus {
+		return z.exact(id, z.together(j))
 	}
-	least[0] = 0
-	for _, c := range z.sizes {
-		floor := (c.gpus*part + gpus - 1) / gpus
-		for left, bundle := c.count, 1; left > 0; bundle *= 2 { // 1, 2, 4, … servers at once make every number
-			n := min(bundle, left)
-			left -= n
-			for have := k; have >= 0; have-- {
-				to := min(k, have+n*c.gpus)
-				least[to] = min(least[to], least[have]+n*floor)
+	if len(j.Stages) == 1 {
+		p, err := z.evenSpread(id)
+		if err != nil {
+			return nil, err
+		}
+		return z.exact(id, p)
+	}
+	t, err := newTable(z.in, id)
+	if err != nil { // too many stage times to rank
+		return z.unranked(id)
+	}
+	q := &question{table: t, limit: leastVisits}
+	for k, c := range z.sizes {
+		q.lots = append(q.lots, lot{k, c.gpus, c.count})
+	}
+	if len(q.lots) == 1 {
+		// On equal servers two parts that fit one may be merged, so any two parts
+		// of some best placement exceed a server.
+		q.lots[0].count = min(q.lots[0].count, max(1, 2*j.Gang()/(z.sizes[0].gpus+1)))
+	}
+	best, err := z.quick(id)
+	if err != nil {
+		return nil, err
+	}
+	high := int32(0)
+	for _, sh := range best.Shares {
+		gpus := z.in.Cluster.Servers[sh.Server].GPUs
+		high = max(high, t.worst(slices.IndexFunc(z.sizes, func(c sizeClass) bool { return c.gpus == gpus }), sh.Stages))
+	}
+	low, high, c := q.settle(min(high, q.lower()), high)
+	if c != nil {
+		best = z.assemble(t.shape, c)
+	}
+	return &Best{Placement: best, Alpha: t.value(high), Lower: t.value(low), Exact: low == high, Visits: q.total}, nil
+}
+
+// exact returns a placement that is known to be best.
+func (z *minimizer) exact(id sched.JobID, p sched.Placement) (*Best, error) {
+	alpha, err := z.in.IterTime(id, &p)
+	if err != nil {
+		return nil, err
+	}
+	return &Best{Placement: p, Alpha: alpha, Lower: alpha, Exact: true}, nil
+}
+
+// quick returns Heavy-Edge's placement on the fewest servers.
+//
+// Errors: ErrNoPlacement.
+func (z *minimizer) quick(id sched.JobID) (sched.Placement, error) {
+	parts, err := heavyedge.Fewest(&z.in.Cluster, &z.in.Jobs[id])
+	if err != nil {
+		return sched.Placement{}, fmt.Errorf("%w: %w", ErrNoPlacement, err)
+	}
+	return heavyedge.Place(&z.in.Jobs[id], parts, heavyedge.Ring)
+}
+
+// placementOf returns the placement with counts[m] on server m, where there are
+// any.
+func placementOf(g *shape, counts [][]int) sched.Placement {
+	var p sched.Placement
+	for m, list := range counts {
+		gpus := 0
+		for s, x := range list {
+			gpus += x * g.slices[s]
+		}
+		if gpus > 0 {
+			p.Shares = append(p.Shares, sched.Share{Server: m, GPUs: gpus, Stages: list})
+		}
+	}
+	return p
+}
+
+// assemble returns the placement with the given contents on the first servers of
+// every size.
+func (z *minimizer) assemble(g *shape, c contents) sched.Placement {
+	counts := make([][]int, len(z.in.Cluster.Servers))
+	for k, list := range c {
+		m := 0
+		for _, x := range list {
+			for z.in.Cluster.Servers[m].GPUs != z.sizes[k].gpus {
+				m++
 			}
+			counts[m] = slices.Clone(x)
+			m++
 		}
 	}
-	return least[k] <= k
+	return placementOf(g, counts)
 }

@@ -38,6 +38,44 @@ func randomInstance(rng *rand.Rand, maxStages, maxGang int, equalServers bool) *
 	return in
 }
 
+// extend gives the job of a random instance tensor slices, a stage graph, or
+// both, and the cluster servers enough for it. Larger jobs are cut down to
+// maxGang GPUs.
+func extend(rng *rand.Rand, in *sched.Instance, maxGang int) {
+	j := &in.Jobs[0]
+	kind := 1 + rng.IntN(3)
+	widest := 1
+	if kind&1 != 0 {
+		for s := range j.Stages {
+			j.Stages[s].Slices = 1 + rng.IntN(3)
+			j.Stages[s].SliceSync = sched.Bytes(rng.Int64N(500_000_000))
+			if j.Gang() > maxGang {
+				j.Stages[s].Slices = rng.IntN(2) // both mean one
+			}
+			widest = max(widest, j.Slices(s))
+		}
+	}
+	if kind&2 != 0 && len(j.Stages) > 1 {
+		for s := range j.Stages {
+			j.Stages[s].Boundary = 0
+			for u := s + 1; u < len(j.Stages); u++ {
+				if rng.IntN(3) > 0 {
+					j.Edges = append(j.Edges, sched.Edge{From: s, To: u, Bytes: sched.Bytes(rng.IntN(3)) * sched.Bytes(rng.Int64N(20_000_000))})
+				}
+			}
+		}
+	}
+	servers := in.Cluster.Servers
+	for m := range servers {
+		if len(servers) == 1 || servers[m].GPUs == servers[0].GPUs || rng.IntN(2) == 0 {
+			servers[m].GPUs = max(servers[m].GPUs, min(widest, servers[0].GPUs+widest))
+		}
+	}
+	for in.Validate() != nil {
+		in.Cluster.Servers = append(in.Cluster.Servers, sched.Server{GPUs: max(widest, servers[0].GPUs)})
+	}
+}
+
 // eachPlacement calls f for every placement of job 0 on concrete servers.
 func eachPlacement(in *sched.Instance, f func(*sched.Placement)) {
 	j := &in.Jobs[0]
@@ -58,10 +96,10 @@ func eachPlacement(in *sched.Instance, f func(*sched.Placement)) {
 		var stage func(s, gpus int)
 		stage = func(s, gpus int) {
 			if s < len(left) {
-				for x := 0; x <= min(left[s], gpus); x++ {
+				for x := 0; x <= min(left[s], gpus/j.Slices(s)); x++ {
 					counts[s] = x
 					left[s] -= x
-					stage(s+1, gpus-x)
+					stage(s+1, gpus-x*j.Slices(s))
 					left[s] += x
 				}
 				counts[s] = 0
@@ -116,16 +154,24 @@ func TestAgainstEnumeration(t *testing.T) {
 	for _, test := range []struct {
 		name            string
 		stages, gang, n int
-		equal           bool
+		equal, extended bool
 	}{
-		{"single stage, equal servers", 1, 9, 1000, true},
-		{"single stage, unequal servers", 1, 9, 1000, false},
-		{"pipeline, equal servers", 4, 7, 1500, true},
-		{"pipeline, unequal servers", 3, 6, 1500, false},
+		{"single stage, equal servers", 1, 9, 1000, true, false},
+		{"single stage, unequal servers", 1, 9, 1000, false, false},
+		{"pipeline, equal servers", 4, 7, 1000, true, false},
+		{"pipeline, unequal servers", 3, 6, 1000, false, false},
+		{"slices, equal servers", 1, 9, 300, true, true},
+		{"slices, unequal servers", 1, 9, 300, false, true},
+		{"stage graph, equal servers", 4, 7, 700, true, true},
+		{"stage graph, unequal servers", 3, 6, 700, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for seed := range uint64(test.n) {
-				in := randomInstance(rand.New(rand.NewPCG(seed, 1)), test.stages, test.gang, test.equal)
+				rng := rand.New(rand.NewPCG(seed, 1))
+				in := randomInstance(rng, test.stages, test.gang, test.equal)
+				if test.extended {
+					extend(rng, in, 10)
+				}
 				if err := in.Validate(); err != nil {
 					t.Fatal(err)
 				}
@@ -141,6 +187,13 @@ func TestAgainstEnumeration(t *testing.T) {
 				got, err := LeastRunTime(in, 0)
 				if err != nil || !got.Exact || got.Duration != least {
 					t.Fatalf("seed %d: least running time %v, error %v; enumeration finds %v\n%+v", seed, got, err, least, in)
+				}
+				b, err := AlphaMin(in, 0)
+				if err != nil || !b.Exact {
+					t.Fatalf("seed %d: alpha_min %+v, error %v", seed, b, err)
+				}
+				if d := mustRunTime(t, in, &b.Placement); d != least {
+					t.Fatalf("seed %d: the best placement %+v takes %v, not %v\n%+v", seed, b.Placement, d, least, in)
 				}
 				patterns, err := Patterns(in, 0, 0)
 				if err != nil || len(patterns) != len(best) {

@@ -26,8 +26,8 @@ type Pattern struct {
 // Patterns lists every pattern that the cluster has room for when it is empty,
 // in a fixed order. At most limit patterns are listed if limit is positive.
 //
-// A job whose iteration time is constant has one duration for all its
-// patterns; single-stage jobs take it from the part with the smallest share of
+// Where replicas take several GPUs, parts that they cannot fill are no pattern. A
+// job whose iteration time is constant has one duration for all its patterns; single-stage jobs take it from the part with the smallest share of
 // its server; jobs of several stages by dynamic programming over servers,
 // shared by the patterns with a common beginning.
 //
@@ -94,6 +94,11 @@ func (e *enumeration) extend(l layer, class, used, left, room int) error {
 				if next, err = e.mapper.next(l, class, p); err != nil {
 					return err
 				}
+				if len(next.reached) == 0 {
+					continue
+				}
+			} else if p%e.job.Slices(0) != 0 {
+				continue
 			}
 			e.parts = append(e.parts, part{p, class})
 			err := e.extend(next, class, used+1, left-p, room-c.gpus)
@@ -132,7 +137,7 @@ func (e *enumeration) emit(l layer) error {
 func (e *enumeration) duration(l layer) (sched.Time, error) {
 	switch {
 	case e.mapper != nil:
-		return runTime(e.in, e.id, e.mapper.values[l.rank[0]])
+		return runTime(e.in, e.id, e.mapper.value(l.rank[0]))
 	case e.job.ConstantIteration() && len(e.out) > 0:
 		return e.out[0].Duration, nil
 	}
@@ -148,5 +153,5 @@ func (e *enumeration) spread() *big.Rat {
 			worst = p
 		}
 	}
-	return e.in.StageTime(e.id, 0, 0, worst.gpus, 0, e.sizes[worst.class].gpus)
+	return e.in.StageTime(e.id, 0, 0, worst.gpus/e.job.Slices(0), 0, e.sizes[worst.class].gpus)
 }

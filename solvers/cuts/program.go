@@ -3,17 +3,20 @@ package cuts
 import (
 	"math/bits"
 	"slices"
-
-	"yardstick/sched"
 )
 
-// program is the dynamic program over servers for one packing, restricted to
-// fillings below a known bottleneck. The vector of replicas still to place is
-// kept twice: as a mixed-radix number, to index layers, and as bit fields with
-// a spare bit above each, so that one subtraction tells whether a filling fits:
-// a field that would turn negative borrows its spare bit.
+// program is dynamic programming over servers that are all to be filled,
+// restricted to fillings below a known bottleneck: with f_i(r) the least
+// bottleneck rank with which i servers can have taken all replicas but r,
+//
+//	f_0(K) = 0,  f_i(r) = min over fillings c of server i of max(f_{i−1}(r + c), worst(c)).
+//
+// The vector of replicas still to place is kept twice: as a mixed-radix number,
+// to index layers, and as bit fields with a spare bit above each, so that one
+// subtraction tells whether a filling fits: a field that would turn negative
+// borrows its spare bit.
 type program struct {
-	*packing
+	*question
 	radix  []int
 	shift  []int // of each stage's field
 	guards uint64
@@ -21,7 +24,7 @@ type program struct {
 	steps  int
 }
 
-// vector is what one part may hold.
+// vector is what one server may hold.
 type vector struct {
 	counts []int
 	delta  int
@@ -37,45 +40,44 @@ type remaining struct {
 
 // newProgram returns nil if there are more than maxStates states, in all
 // layers together.
-func newProgram(p *packing) *program {
-	d := &program{packing: p, states: 1}
+func newProgram(q *question) *program {
+	layers := 1
+	for _, l := range q.lots {
+		layers += l.count
+	}
+	d := &program{question: q, states: 1}
 	at := 0
-	for _, st := range p.job.Stages {
+	for _, k := range q.replicas {
 		d.radix, d.shift = append(d.radix, d.states), append(d.shift, at)
-		if d.states *= st.Replicas + 1; d.states*(len(p.shares)+1) > maxStates {
+		if d.states *= k + 1; d.states*layers > maxStates {
 			return nil
 		}
 		// A stage takes at most two bits per doubling of the states, as a stage
 		// of one replica does: 40 bits in all.
-		at += bits.Len(uint(st.Replicas)) + 1
+		at += bits.Len(uint(k)) + 1
 		d.guards |= 1 << (at - 1)
 	}
 	return d
 }
 
-// vectors lists the fillings of a slot with a bottleneck below high.
-func (d *program) vectors(sl slot, high int32) []vector {
+// vectors lists the fillings of a lot with a bottleneck below high.
+func (d *program) vectors(l lot, high int32) []vector {
 	var list []vector
-	counts := make([]int, len(d.job.Stages))
-	after := make([]int, len(counts)+1)
-	for s := len(counts) - 1; s >= 0; s-- {
-		after[s] = after[s+1] + d.job.Stages[s].Replicas
-	}
-	below := func(s, b int) bool {
-		if s < 0 || counts[s] == 0 {
-			return true
+	counts := make([]int, len(d.replicas))
+	behind := d.behind(d.replicas)
+	below := func(i, room int) bool { // stages up to i are decided, and room GPUs are left
+		for _, s := range d.touched[i] {
+			if counts[s] > 0 && d.atBest(l.class, s, counts, i, d.replicas, room) >= high {
+				return false
+			}
 		}
-		a := 0
-		if s > 0 {
-			a = counts[s-1]
-		}
-		return d.rank(sl.size, s, a, counts[s], b) < high
+		return true
 	}
 	var fill func(s, left int)
 	fill = func(s, left int) {
 		d.steps++
 		if s == len(counts) {
-			v := vector{counts: slices.Clone(counts), rank: d.worst(sl.size, counts)}
+			v := vector{counts: slices.Clone(counts), rank: d.worst(l.class, counts)}
 			if v.rank >= high {
 				return
 			}
@@ -86,45 +88,40 @@ func (d *program) vectors(sl slot, high int32) []vector {
 			list = append(list, v)
 			return
 		}
-		for x := max(0, left-after[s+1]); x <= min(left, d.job.Stages[s].Replicas); x++ {
+		for x := d.width(s, left); x >= 0 && left-x*d.slices[s] <= behind[s+1]; x-- {
 			counts[s] = x
-			if below(s-1, x) && below(s, min(left-x, replicas(d.job, s+1))) {
-				fill(s+1, left-x)
+			if below(s, left-x*d.slices[s]) {
+				fill(s+1, left-x*d.slices[s])
 			}
 		}
 		counts[s] = 0
 	}
-	fill(0, sl.part)
+	fill(0, l.room)
 	return list
 }
 
 // solve returns the best placement with a bottleneck below high, or refuted if
 // there is none. It is undecided if that takes more than limit steps.
-func (d *program) solve(high int32, limit int) (sched.Placement, verdict) {
-	var order []int // the slot of each part, slot by slot
-	choices := make([][]vector, len(d.slots))
-	for k, sl := range d.slots {
-		choices[k] = d.vectors(sl, high)
-		for range sl.count {
-			order = append(order, k)
-		}
+func (d *program) solve(high int32, limit int) (contents, verdict) {
+	var order []int // the lot of each server
+	choices := make([][]vector, len(d.lots))
+	for k, l := range d.lots {
+		choices[k] = d.vectors(l, high)
+		order = append(order, slices.Repeat([]int{k}, l.count)...)
 	}
 	layers := make([][]int32, len(order)+1)
 	for i := range layers {
-		layers[i] = make([]int32, d.states)
-		for r := range layers[i] {
-			layers[i][r] = unset
-		}
+		layers[i] = slices.Repeat([]int32{unset}, d.states)
 	}
 	full := remaining{index: d.states - 1}
-	for s, st := range d.job.Stages {
-		full.fields += uint64(st.Replicas) << d.shift[s]
+	for s, k := range d.replicas {
+		full.fields += uint64(k) << d.shift[s]
 	}
 	layers[0][full.index] = 0
 	reached := []remaining{full}
 	for i, k := range order {
 		if d.steps += len(reached) * len(choices[k]); d.steps > limit {
-			return sched.Placement{}, undecided
+			return nil, undecided
 		}
 		var next []remaining
 		from, to := layers[i], layers[i+1]
@@ -146,9 +143,9 @@ func (d *program) solve(high int32, limit int) (sched.Placement, verdict) {
 		reached = next
 	}
 	if layers[len(order)][0] == unset {
-		return sched.Placement{}, refuted
+		return nil, refuted
 	}
-	contents := make([][][]int, len(d.slots))
+	out := make(contents, len(d.lots))
 	at := remaining{}
 	for i := len(order) - 1; i >= 0; i-- {
 		want := layers[i+1][at.index]
@@ -160,11 +157,11 @@ func (d *program) solve(high int32, limit int) (sched.Placement, verdict) {
 				continue
 			}
 			if from := layers[i][at.index+v.delta]; from != unset && max(from, v.rank) == want {
-				contents[order[i]] = append(contents[order[i]], v.counts)
+				out[order[i]] = append(out[order[i]], v.counts)
 				at = remaining{at.index + v.delta, fields}
 				break
 			}
 		}
 	}
-	return d.assemble(contents), attained
+	return out, attained
 }

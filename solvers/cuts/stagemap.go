@@ -104,7 +104,7 @@ func (m *mapper) next(prev layer, class, part int) (layer, error) {
 // within reports whether the config takes no more than state r has left.
 func (m *mapper) within(c *config, r int) bool {
 	for s, x := range c.counts {
-		if x > 0 && x > r/m.radix[s]%(m.job.Stages[s].Replicas+1) {
+		if x > 0 && x > r/m.radix[s]%(m.replicas[s]+1) {
 			return false
 		}
 	}
@@ -118,23 +118,13 @@ func (m *mapper) configsOf(class, part int) []config {
 		return list
 	}
 	var list []config
-	counts := make([]int, len(m.job.Stages))
-	var fill func(s, left, delta int)
-	fill = func(s, left, delta int) {
-		if s == len(counts) {
-			if left == 0 {
-				c := append([]int(nil), counts...)
-				list = append(list, config{c, delta, m.worst(class, c)})
-			}
-			return
+	m.eachFilling(part, func(counts []int) {
+		c := config{append([]int(nil), counts...), 0, m.worst(class, counts)}
+		for s, x := range counts {
+			c.delta += x * m.radix[s]
 		}
-		for x := 0; x <= min(left, m.job.Stages[s].Replicas); x++ {
-			counts[s] = x
-			fill(s+1, left-x, delta+x*m.radix[s])
-		}
-		counts[s] = 0
-	}
-	fill(0, part, 0)
+		list = append(list, c)
+	})
 	m.configs[key] = list
 	return list
 }

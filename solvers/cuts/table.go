@@ -1,129 +1,122 @@
 package cuts
 
-import (
-	"cmp"
-	"fmt"
-	"math/big"
-	"slices"
+import "math/big"
 
-	"yardstick/sched"
-)
-
-// maxTable bounds the number of stage times that are evaluated for one job,
-// about a second's work.
-const maxTable = 1 << 19
-
-// table holds the exact times beta(s; a, x, b) of a job's stages on servers of
-// every size, as ranks: rank i stands for the i-th smallest value, and equal
-// values have equal ranks.
-type table struct {
-	job    *sched.Job
-	sizes  []sizeClass
-	values []*big.Rat // by rank, ascending
-	stages [][]block  // [class][stage]
-}
-
-// block holds the ranks of one stage on one server size, indexed by (a, x, b)
-// with the last index fastest; entries that exceed the server stay unset.
-type block struct {
-	ranks        []int32
-	width, depth int // numbers of values of x and of b
-}
-
-// replicas returns k_s, and 0 outside the pipeline.
-func replicas(j *sched.Job, s int) int {
-	if s < 0 || s >= len(j.Stages) {
-		return 0
-	}
-	return j.Stages[s].Replicas
-}
-
-// newTable evaluates every beta that a placement could meet. Cost: one
-// rational per (size, stage, a, x, b) with a + x + b within the size, and a
-// sort.
+// table holds the exact times beta of a job's stages on servers of every size,
+// as ranks: rank i stands for the i-th smallest value, and equal values have
+// equal ranks.
 //
-// Errors: ErrTooLarge.
-func newTable(in *sched.Instance, id sched.JobID) (*table, error) {
-	sizes := sizeClasses(&in.Cluster)
-	most := make([]int, len(sizes))
-	for i, c := range sizes {
-		most[i] = c.gpus
-	}
-	return newTableOf(in, id, sizes, most)
+// beta is affine in the numbers of neighbours on the server: with x replicas of
+// stage s and n_t of each stage t next to it,
+//
+//	beta = alone(x) − Σ_t drop_t n_t,
+//
+// alone and drop depending on the server's size. So a few rationals give all
+// values; brought to a common denominator they are integers, which are compared
+// in 128 bits where they fit and as big.Int elsewhere.
+type table struct {
+	*shape
+	sizes  []sizeClass
+	most   []int      // of each size, GPUs of a server that placements may use
+	blocks [][]*block // [class][stage]; stages that are alike share one
+	scale  *big.Int   // values are integers over scale
+	fixed  []wide     // by rank, ascending, if all fit
+	large  []*big.Int // otherwise
 }
 
-// newTableOf is newTable for placements that use at most most[i] GPUs of a
-// server of sizes[i].
-func newTableOf(in *sched.Instance, id sched.JobID, sizes []sizeClass, most []int) (*table, error) {
-	j := &in.Jobs[id]
-	t := &table{job: j, sizes: sizes}
-	type entry struct {
-		value *big.Rat
-		near  float64 // value rounded to nearest, which keeps order
-		rank  *int32
+// block holds the ranks of one stage on one server size. The rank of the stage
+// with n_t replicas of every stage t on the server is
+// ranks[n_s·self + Σ n_t·stride_t], the sum being over the neighbours.
+// Neighbours with the same drop are added up, and have the same stride.
+type block struct {
+	ranks  []int32
+	self   int
+	terms  []term // of each neighbour, by stride
+	groups []group
+}
+
+// term is the neighbour s + offset of a stage s.
+type term struct {
+	offset int
+	*group
+}
+
+// group is the neighbours with one stride: a server holds at most most of them
+// beside the stage, each of at least slices GPUs.
+type group struct{ stride, most, slices int }
+
+// rank returns the rank of stage s, of which counts has some, on a server of
+// the given class that holds counts.
+func (t *table) rank(class, s int, counts []int) int32 {
+	b := t.blocks[class][s]
+	at := counts[s] * b.self
+	for _, n := range b.terms {
+		at += counts[s+n.offset] * n.stride
 	}
-	var all []entry
-	for i, class := range t.sizes {
-		most := most[i]
-		row := make([]block, len(j.Stages))
-		for s := range j.Stages {
-			ka, kx, kb := min(replicas(j, s-1), most), min(replicas(j, s), most), min(replicas(j, s+1), most)
-			cells := (ka + 1) * (kx + 1) * (kb + 1)
-			if len(all)+cells > maxTable {
-				return nil, fmt.Errorf("cuts: job %d: more than %d stage times: %w", id, maxTable, ErrTooLarge)
+	return b.ranks[at]
+}
+
+// atBest returns the least rank that stage s can have on a server of the given
+// class with room GPUs left, where counts is decided up to stage last, s
+// included, and left says how many replicas of each later stage there are.
+func (t *table) atBest(class, s int, counts []int, last int, left []int, room int) int32 {
+	b := t.blocks[class][s]
+	at := counts[s] * b.self
+	var of *group
+	spare := 0 // replicas of the group that there is room for
+	for _, n := range b.terms {
+		x := counts[s+n.offset]
+		if s+n.offset > last {
+			if n.group != of {
+				of, spare = n.group, room/n.slices
 			}
-			bl := block{make([]int32, cells), kx + 1, kb + 1}
-			for a := 0; a <= ka; a++ {
-				for x := 1; x <= min(kx, most-a); x++ {
-					for b := 0; b <= min(kb, most-a-x); b++ {
-						v := in.StageTime(id, s, a, x, b, class.gpus)
-						near, _ := v.Float64()
-						all = append(all, entry{v, near, &bl.ranks[(a*bl.width+x)*bl.depth+b]})
-					}
-				}
-			}
-			row[s] = bl
+			x = min(left[s+n.offset], room/t.slices[s+n.offset], spare)
+			spare -= x
 		}
-		t.stages = append(t.stages, row)
+		at += x * n.stride
 	}
-	slices.SortFunc(all, func(p, q entry) int {
-		if c := cmp.Compare(p.near, q.near); c != 0 {
-			return c
-		}
-		return p.value.Cmp(q.value)
-	})
-	for _, e := range all {
-		if n := len(t.values); n == 0 || t.values[n-1].Cmp(e.value) != 0 {
-			t.values = append(t.values, e.value)
-		}
-		*e.rank = int32(len(t.values) - 1)
-	}
-	return t, nil
+	return b.ranks[at]
 }
 
-// rank returns the rank of beta(s; a, x, b) on a server of the given class;
-// x > 0.
-func (t *table) rank(class, s, a, x, b int) int32 {
-	bl := &t.stages[class][s]
-	return bl.ranks[(a*bl.width+x)*bl.depth+b]
+// leastBeside returns the least rank of x replicas of stage s on a server with
+// room GPUs for others.
+func (t *table) leastBeside(class, s, x, room int) int32 {
+	b := t.blocks[class][s]
+	var walk func(groups []group, at, room int) int32
+	walk = func(groups []group, at, room int) int32 {
+		if len(groups) == 0 {
+			return b.ranks[at]
+		}
+		of := &groups[0]
+		n := min(of.most, room/of.slices)
+		best := walk(groups[1:], at+n*of.stride, room-n*of.slices)
+		for n--; n >= 0 && len(groups) > 1; n-- {
+			best = min(best, walk(groups[1:], at+n*of.stride, room-n*of.slices))
+		}
+		return best
+	}
+	return walk(b.groups, x*b.self, room)
 }
 
-// worst returns the largest rank of a stage of config c, the numbers of
-// replicas of each stage on one server of the given class.
-func (t *table) worst(class int, c []int) int32 {
+// worst returns the largest rank of a stage of counts, the numbers of replicas
+// of each stage on one server of the given class.
+func (t *table) worst(class int, counts []int) int32 {
 	w := int32(0)
-	for s, x := range c {
-		if x == 0 {
-			continue
+	for s, x := range counts {
+		if x > 0 {
+			w = max(w, t.rank(class, s, counts))
 		}
-		a, b := 0, 0
-		if s > 0 {
-			a = c[s-1]
-		}
-		if s+1 < len(c) {
-			b = c[s+1]
-		}
-		w = max(w, t.rank(class, s, a, x, b))
 	}
 	return w
+}
+
+// count returns the number of different values.
+func (t *table) count() int { return max(len(t.fixed), len(t.large)) }
+
+// value returns the value of a rank, in seconds.
+func (t *table) value(rank int32) *big.Rat {
+	if t.fixed != nil {
+		return new(big.Rat).SetFrac(t.fixed[rank].big(), t.scale)
+	}
+	return new(big.Rat).SetFrac(t.large[rank], t.scale)
 }

@@ -20,14 +20,13 @@ type relaxation struct {
 	twice []wide  // 2·∫ time d(work), relative to now
 	ends  []int64 // completion times of a simulation, in order
 	early []int64 // earliest ends, in order
-	free  []int
 }
 
 // step is a capacity that holds from a time on.
 type step struct {
 	at      int64
 	total   int // free GPUs
-	largest int // most free GPUs on one server; 0 once pooled
+	running uint64
 }
 
 // unreachable is the bound of a node without completions worth having.

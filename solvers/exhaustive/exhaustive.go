@@ -1,6 +1,6 @@
 // Package exhaustive finds optimal schedules of the gang model by branch and
-// bound in continuous time, directly on an instance. It suits few jobs: about
-// ten, or more where they seldom compete.
+// bound in continuous time, directly on an instance. Ten jobs take
+// milliseconds, twenty on 32 GPUs seconds; more where jobs seldom compete.
 //
 // # Semi-active schedules
 //
@@ -8,10 +8,23 @@
 // another job ends: a job that could start a little earlier on the same GPUs
 // may be moved to the left, which costs nothing under any of the objectives. So
 // a node is a time, the jobs that run and the jobs still to start; its branches
-// are the sets of jobs to start now, each with a way to cut its gang over the
-// servers; and time then goes on to the next release or end. How the stages of
-// a job are laid out on its parts matters to no other job, so the best layout
-// is taken ([cuts]).
+// are the sets of jobs to start now, each with one of its running times; and
+// time then goes on to the next release or end. How the stages of a job are
+// laid out on its parts matters to no other job, so the best layout is taken
+// ([cuts]).
+//
+// # Pooled GPUs
+//
+// The search does not place jobs on servers. It asks that at every moment the
+// running jobs have enough GPUs in all and can be packed into the servers, each
+// with a pattern that runs no longer than the running time chosen: a
+// relaxation, as a job must also keep its servers while others come and go. For
+// starts that cost less than the incumbent, servers are then looked for, by
+// depth-first search. Starts without servers give a clash: a least set of jobs
+// that have no servers whenever they overlap as they do there. Clashes are
+// forbidden in the next round of the search. A round that ends proves that no
+// schedule costs less than the best starts it found; the last round's starts
+// have servers.
 //
 // docs/bounds.md states the rules by which nodes are left out, with proofs.
 package exhaustive
@@ -41,9 +54,11 @@ type Result struct {
 	Schedule *sched.Schedule
 	Cost     *big.Rat // of Schedule
 	// Lower is a proven lower bound on the cost of every schedule of class N;
-	// it equals Cost iff the schedule is proven optimal.
+	// it equals Cost iff the schedule is proven optimal. After a limit it is the
+	// largest of the bounds of package bounds, of the rounds before, and of the
+	// least bound of all nodes that the last round left open.
 	Lower *big.Rat
-	Nodes int
+	Nodes int // of all rounds, and steps of the search for servers
 }
 
 // Solve searches for a schedule of class N of least cost in continuous time.
@@ -70,7 +85,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limit
 	r := &Result{Termination: milp.Optimal, Cost: s.best.cost, Lower: s.best.cost, Nodes: s.nodes}
 	if s.stopped != "" {
 		r.Termination = s.stopped
-		r.Lower = p.unscale(s.root)
+		r.Lower = p.unscale(s.lower)
 		if root.Value.Cmp(r.Lower) > 0 {
 			r.Lower = root.Value
 		}

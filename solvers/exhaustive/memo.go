@@ -1,7 +1,6 @@
 package exhaustive
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -13,8 +12,10 @@ const (
 
 // memo remembers the nodes visited by time and set of waiting jobs. A node is
 // dominated by an earlier one that costs no more so far and has, at every later
-// time, no more GPUs held by running jobs: whatever completes the later node
-// completes the earlier one, whose continuations have been searched.
+// time, no more GPUs held by running jobs, no more jobs of any class running,
+// and no clash that may still happen but for those that may happen in the other
+// too, and there sooner: whatever completes the later node completes the
+// earlier one, whose continuations have been searched.
 type memo struct {
 	nodes map[nodeKey][]remembered
 	count int
@@ -28,17 +29,17 @@ type nodeKey struct {
 type remembered struct {
 	cost wide
 	sum  uint64  // of the ends of started jobs
-	ends []int64 // of started jobs; nil if costs are exact
-	load []held  // of all servers, in canonical order
+	ends []int64 // of started jobs; nil if costs are exact and nothing clashes
+	load []held  // by class, then falling end; all jobs together come first, as class anyGPUs
+	live []int   // clashes that may still happen
 }
 
-// held says that a server's running jobs hold gpus GPUs until the given time,
-// after those listed before it for the same server have ended too. The entry
-// with gpus = 0 and until = 0 begins the next server, of size class kind.
+// held says that running jobs hold so many GPUs until the given time; of a
+// class, that so many of its jobs run until then.
 type held struct {
 	until int64
-	gpus  int32
-	kind  int32
+	class int32
+	count int32
 }
 
 func newMemo() memo { return memo{nodes: map[nodeKey][]remembered{}} }
@@ -47,8 +48,8 @@ func newMemo() memo { return memo{nodes: map[nodeKey][]remembered{}} }
 // remembers the latter if not.
 func (m *memo) dominated(s *search) bool {
 	key := nodeKey{s.now, s.waiting}
-	here := remembered{cost: s.cost, sum: s.sumOfEnds, load: s.load()}
-	if !s.exact {
+	here := remembered{cost: s.cost, sum: s.sumOfEnds, load: s.load(), live: s.liveClashes()}
+	if !s.exact || len(here.live) > 0 {
 		here.ends = slices.Clone(s.end)
 		for set := s.waiting; set != 0; set &= set - 1 {
 			here.ends[bits.TrailingZeros64(set)] = 0
@@ -87,102 +88,40 @@ func (a *remembered) dominates(s *search, b *remembered) bool {
 			return false
 		}
 	}
-	return fewerHeld(a.load, b.load)
+	return a.clashesLess(s, b) && fewerHeld(a.load, b.load)
 }
 
-// load returns what the running jobs hold, server by server in an order that
-// does not depend on the numbers of servers of equal size; once pooled, of one
-// server with all GPUs.
+// load returns what the running jobs hold.
 func (s *search) load() []held {
-	if s.pooled {
-		return s.serverLoad(nil, -1)
-	}
-	lists := make([][]held, len(s.freeOn))
-	n := 0
-	for m := range lists {
-		lists[m] = s.serverLoad(nil, m)
-		n += len(lists[m]) + 1
-	}
-	slices.SortFunc(lists, func(a, b []held) int { return slices.CompareFunc(a, b, compareHeld) })
-	out := make([]held, 0, n)
-	for _, l := range lists {
-		out = append(out, l...)
-	}
-	return out
-}
-
-// serverLoad appends to list what running jobs hold of server m, ordered by
-// end; of the whole pool if m is negative.
-func (s *search) serverLoad(list []held, m int) []held {
-	if m >= 0 {
-		list = append(list, held{kind: int32(s.kind[m])})
-	}
-	begin := len(list)
+	list := make([]held, 0, 2*bits.OnesCount64(s.running))
 	for set := s.running; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
-		n := s.jobs[i].gang
-		if m >= 0 {
-			n = s.counts[i][m]
-		}
-		if n == 0 {
-			continue
-		}
-		at, found := slices.BinarySearchFunc(list[begin:], s.end[i], func(h held, end int64) int { return cmp.Compare(h.until, end) })
-		if found {
-			list[begin+at].gpus += int32(n)
-		} else {
-			list = slices.Insert(list, begin+at, held{until: s.end[i], gpus: int32(n)})
+		list = append(list, held{s.end[i], anyGPUs, int32(s.jobs[i].gang)})
+		if c := s.jobs[i].choices[s.choice[i]].class; c != anyGPUs {
+			list = append(list, held{s.end[i], int32(c), 1})
 		}
 	}
+	insertionSort(list, func(a, b held) bool { return a.class < b.class || a.class == b.class && a.until > b.until })
 	return list
 }
 
-func compareHeld(a, b held) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.until, b.until), cmp.Compare(a.gpus, b.gpus))
-}
-
-// fewerHeld reports whether, server by server and at every time, list a holds
-// no more GPUs than list b.
+// fewerHeld reports whether, of all classes and at every time, list a holds no
+// more than list b.
 func fewerHeld(a, b []held) bool {
-	i, k := 0, 0
-	for i < len(a) || k < len(b) {
-		// Headers separate servers; both lists have the same number of them.
-		headA, headB := i < len(a) && a[i].until == 0, k < len(b) && b[k].until == 0
-		if headA && headB {
-			if a[i].kind != b[k].kind {
+	for len(a) > 0 {
+		class := a[0].class
+		for len(b) > 0 && b[0].class < class {
+			b = b[1:]
+		}
+		var inA, inB int32
+		for ; len(a) > 0 && a[0].class == class; a = a[1:] {
+			inA += a[0].count
+			for ; len(b) > 0 && b[0].class == class && b[0].until >= a[0].until; b = b[1:] {
+				inB += b[0].count
+			}
+			if inA > inB {
 				return false
 			}
-			i++
-			k++
-			continue
-		}
-		endA, endB := i, k
-		for endA < len(a) && a[endA].until != 0 {
-			endA++
-		}
-		for endB < len(b) && b[endB].until != 0 {
-			endB++
-		}
-		if !covered(a[i:endA], b[k:endB]) {
-			return false
-		}
-		i, k = endA, endB
-	}
-	return true
-}
-
-// covered reports whether the GPUs held by a are at every time at most those
-// held by b. Walking back from the end, b must lead.
-func covered(a, b []held) bool {
-	var heldA, heldB int32
-	k := len(b) - 1
-	for i := len(a) - 1; i >= 0; i-- {
-		heldA += a[i].gpus
-		for ; k >= 0 && b[k].until >= a[i].until; k-- {
-			heldB += b[k].gpus
-		}
-		if heldA > heldB {
-			return false
 		}
 	}
 	return true

@@ -29,6 +29,7 @@ type problem struct {
 	free []int // GPUs of each server
 	kind []int // size class of each server: equal numbers mean equal sizes
 
+	packer    *packer
 	sensitive uint64 // the jobs whose running time depends on the placement
 	makespan  bool   // the cost is the last completion, not a sum
 	weighted  bool   // the sum is weighted
@@ -45,14 +46,21 @@ type job struct {
 	gang    int
 	weight  uint64
 	worth   float64 // the weight before scaling
-	// Running times include loading: the least, the least on more than one
-	// server and the greatest.
-	short, split, long int64
-	work               int64 // gang·short
+	// Running times include loading: the least and the greatest.
+	short, long int64
+	work        int64 // gang·short
 	// duration by pattern (see patternKey); nil if not sensitive.
 	duration map[string]int64
+	choices  []choice // by increasing duration; one of class anyGPUs if not sensitive
 	// twins are the jobs that may be assumed to start no later: see twins.
 	twins uint64
+}
+
+// choice is a running time that a job may have, and the class of the patterns
+// that run no longer.
+type choice struct {
+	duration int64
+	class    int
 }
 
 const never = math.MaxInt64
@@ -69,6 +77,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
 	}
+	if err := in.RequirePipelines(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
 	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), makespan: obj == sched.Makespan, weighted: obj == sched.WeightedCompletion}
 	kinds := map[int]int{}
 	for _, s := range in.Cluster.Servers {
@@ -78,6 +89,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		p.free = append(p.free, s.GPUs)
 		p.kind = append(p.kind, kinds[s.GPUs])
 	}
+	p.packer = newPacker(p.free, p.kind)
 	for id := range in.Jobs {
 		j, err := p.newJob(sched.JobID(id), kinds)
 		if err != nil {
@@ -97,7 +109,8 @@ func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
 	if src.ConstantIteration() {
 		d, err := cuts.MinDuration(p.in, id)
 		j.short = int64(src.Load + d)
-		j.split, j.long = j.short, j.short
+		j.long = j.short
+		j.choices = []choice{{j.short, anyGPUs}}
 		j.work = int64(j.gang) * j.short
 		return j, err
 	}
@@ -108,21 +121,30 @@ func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
 	if err != nil {
 		return j, err
 	}
-	j.short, j.split = never, never
+	slices.SortStableFunc(patterns, func(a, b cuts.Pattern) int { return cmp.Compare(a.Duration, b.Duration) })
 	j.duration = make(map[string]int64, len(patterns))
 	var key patternKey
-	for _, pt := range patterns {
-		d := int64(src.Load + pt.Duration)
+	var more []pattern // of the current duration
+	class := 0
+	for k, pt := range patterns {
 		key.reset()
+		var q pattern
 		for i, part := range pt.Parts {
 			key.add(kinds[pt.Sizes[i]], part)
+			q = append(q, need{part, kinds[pt.Sizes[i]]})
 		}
+		d := int64(src.Load + pt.Duration)
 		j.duration[string(key.bytes())] = d
-		j.short, j.long = min(j.short, d), max(j.long, d)
-		if len(pt.Parts) > 1 {
-			j.split = min(j.split, d)
+		more = append(more, q)
+		if last := k+1 == len(patterns); last {
+			j.choices = append(j.choices, choice{d, anyGPUs})
+		} else if patterns[k+1].Duration > pt.Duration {
+			class = p.packer.extend(class, more)
+			j.choices = append(j.choices, choice{d, class})
+			more = more[:0]
 		}
 	}
+	j.short, j.long = j.choices[0].duration, j.choices[len(j.choices)-1].duration
 	if j.short == j.long { // a placement that matters to the model but not here
 		j.duration = nil
 	}

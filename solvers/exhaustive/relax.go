@@ -4,29 +4,21 @@ import "math/bits"
 
 // capacity lists the steps of free GPUs from now on.
 func (r *relaxation) capacity(s *search) {
-	r.steps = append(r.steps[:0], step{at: s.now, total: s.total})
+	r.steps = append(r.steps[:0], step{at: s.now, total: s.total, running: s.running})
 	r.list = r.list[:0]
 	for set := s.running; set != 0; set &= set - 1 {
 		r.list = append(r.list, bits.TrailingZeros64(set))
 	}
 	insertionSort(r.list, func(a, b int) bool { return s.end[a] < s.end[b] })
-	if !s.pooled {
-		r.free = append(r.free[:0], s.freeOn...)
-		r.steps[0].largest = largest(r.free)
-	}
 	for _, i := range r.list {
-		last := &r.steps[len(r.steps)-1]
+		last := r.steps[len(r.steps)-1]
 		if s.end[i] > last.at {
-			r.steps = append(r.steps, step{at: s.end[i], total: last.total})
-			last = &r.steps[len(r.steps)-1]
+			last.at = s.end[i]
+			r.steps = append(r.steps, last)
 		}
-		last.total += s.jobs[i].gang
-		if !s.pooled {
-			for m, n := range s.counts[i] {
-				r.free[m] += n
-			}
-			last.largest = largest(r.free)
-		}
+		now := &r.steps[len(r.steps)-1]
+		now.total += s.jobs[i].gang
+		now.running &^= 1 << i
 	}
 }
 
@@ -36,7 +28,7 @@ func (r *relaxation) capacity(s *search) {
 func (r *relaxation) earliest(s *search, i int) (start, end int64) {
 	j := &s.jobs[i]
 	from := max(s.now, j.release)
-	if s.pooled && s.couldStartEarlier(i, nil) {
+	if j.duration == nil && s.couldStartEarlier(i, anyGPUs) {
 		if from = r.unblocked(s, i); from == never {
 			return never, never
 		}
@@ -45,21 +37,16 @@ func (r *relaxation) earliest(s *search, i int) (start, end int64) {
 	for r.steps[k].total < j.gang || k+1 < len(r.steps) && r.steps[k+1].at <= from {
 		k++
 	}
-	start = max(from, r.steps[k].at)
-	if j.duration == nil || j.short == j.split {
-		return start, start + j.short
-	}
-	// The least running time takes one server with enough free GPUs; until
-	// there is one, the job runs at least as long as on several.
-	end = never
-	if j.split != never {
-		end = start + j.split
-	}
-	for ; k < len(r.steps); k++ {
-		if r.steps[k].largest >= j.gang {
-			end = min(end, max(from, r.steps[k].at)+j.short)
+	start, end = max(from, r.steps[k].at), never
+	for c := range j.choices {
+		if start+j.choices[c].duration >= end {
 			break
 		}
+		q := k
+		for !s.fits(r.steps[q].running, j.choices[c].class) { // it fits the empty cluster
+			q++
+		}
+		end = min(end, max(from, r.steps[q].at)+j.choices[c].duration)
 	}
 	return start, end
 }
@@ -188,14 +175,6 @@ func (r *relaxation) meanBusy(s *search, early []int64) (best wide) {
 		set = keep
 	}
 	return best
-}
-
-func largest(list []int) int {
-	most := 0
-	for _, v := range list {
-		most = max(most, v)
-	}
-	return most
 }
 
 // insertionSort sorts a few values in place, keeping the order of equal ones.

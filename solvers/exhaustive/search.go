@@ -22,56 +22,62 @@ type incumbent struct {
 	cost *big.Rat
 }
 
-// search is a depth-first branch and bound. Its fields are the node at hand
-// and are restored on the way back.
+// search is a depth-first branch and bound on the relaxation in which GPUs are
+// pooled: see the package comment. Its fields are the node at hand and are restored on the
+// way back.
 type search struct {
 	*problem
 	ctx    context.Context
 	limits milp.Limits
 	began  time.Time
 
-	plan
-	now       int64
-	waiting   uint64 // jobs not started, released or not
-	running   uint64
-	total     int   // free GPUs
-	freeOn    []int // free GPUs per server; stale once pooled
-	pooled    bool  // no job that waits cares which GPUs it gets
-	cost      wide  // of the jobs started; for the makespan, the last end
-	sumOfEnds uint64
-	past      []moment
+	start, end []int64
+	choice     []int // of the jobs started
+	now        int64
+	waiting    uint64 // jobs not started, released or not
+	running    uint64
+	total      int  // free GPUs
+	cost       wide // of the jobs started; for the makespan, the last end
+	sumOfEnds  uint64
+	past       []moment
 
 	best    incumbent
-	ceiling wide // rescaled cost of best: nodes whose bound reaches it are left out
-	root    wide // bound of the root node
+	ceiling wide // nodes whose bound reaches it are left out
+	lower   wide // no schedule costs less: proven by the rounds before
+	open    wide // least bound of the nodes that a limit left open
+	sweep   int  // such nodes that may still be bounded one by one
 	nodes   int
 	stopped milp.Termination
 
-	relax relaxation
-	seen  memo
-	key   patternKey
-	idle  []int // scratch of missedHole
+	clashes []clash
+	clashed uint64  // the members of clashes
+	found   []clash // in this round
+
+	relax   relaxation
+	seen    memo
+	classes []int // scratch of fits
 }
 
-// moment is a decision point of the path from the root: what was free from
-// then until the next one.
+// moment is a decision point of the path from the root: what was free and
+// what ran from then until the next one.
 type moment struct {
-	at     int64
-	total  int
-	freeOn []int
-	pooled bool // before the decisions of this moment no waiting job cared for its GPUs
+	at      int64
+	total   int
+	running uint64
 }
+
+// maxSweep is how many open nodes are bounded one by one after a limit.
+const maxSweep = 20_000
 
 func newSearch(ctx context.Context, p *problem, l milp.Limits) *search {
 	n := len(p.jobs)
-	s := &search{problem: p, ctx: ctx, limits: l, plan: newPlan(n), total: p.gpus, freeOn: append([]int(nil), p.free...)}
+	s := &search{problem: p, ctx: ctx, limits: l, start: make([]int64, n), end: make([]int64, n), choice: make([]int, n), total: p.gpus,
+		ceiling: unreachable}
 	if l.Time > 0 {
 		s.began = time.Now()
 	}
 	s.waiting = 1<<n - 1
-	s.pooled = p.sensitive == 0
 	s.relax = newRelaxation(p)
-	s.seen = newMemo()
 	return s
 }
 
@@ -79,13 +85,30 @@ func newPlan(n int) plan {
 	return plan{make([]int64, n), make([]int64, n), make([][]int, n)}
 }
 
-// run searches the whole tree from the first release on.
+// run searches round by round until the incumbent is proven optimal or a limit
+// is reached.
 func (s *search) run() {
+	for s.stopped == "" && s.lower.less(s.rescale(s.best.cost)) {
+		s.round()
+		s.learn()
+	}
+}
+
+// round searches the whole tree, from the first release on, for a plan of the
+// relaxation that costs less than the incumbent. It proves a lower bound.
+func (s *search) round() {
+	s.seen, s.found = newMemo(), nil
+	s.ceiling, s.open, s.sweep = s.rescale(s.best.cost), unreachable, maxSweep
 	first := int64(never)
 	for i := range s.jobs {
 		first = min(first, s.jobs[i].release)
 	}
-	s.node(first)
+	s.node(first, wide{})
+	lower := s.ceiling
+	if s.open.less(lower) {
+		lower = s.open
+	}
+	s.lower = s.lower.max(lower)
 }
 
 // improve takes a complete plan as the incumbent if it costs less.
@@ -95,41 +118,51 @@ func (s *search) improve(pl plan) {
 		completion[s.jobs[i].id] = sched.Time(pl.end[i])
 	}
 	cost := s.obj.Cost(s.in, completion)
-	if s.best.cost != nil && cost.Cmp(s.best.cost) >= 0 {
-		return
+	if s.best.cost == nil || cost.Cmp(s.best.cost) < 0 {
+		s.best = incumbent{pl, cost}
+		if c := s.rescale(cost); c.less(s.ceiling) {
+			s.ceiling = c
+		}
 	}
-	copied := newPlan(len(s.jobs))
-	copy(copied.start, pl.start)
-	copy(copied.end, pl.end)
-	for i, c := range pl.counts {
-		copied.counts[i] = append([]int(nil), c...)
-	}
-	s.best = incumbent{copied, cost}
-	s.ceiling = s.rescale(cost)
 }
 
 // node enters the decision point at time t: jobs that end at t leave, the node
-// is bounded, and the sets of jobs to start at t are branched on.
-func (s *search) node(t int64) {
+// is bounded, and the sets of jobs to start at t are branched on. No schedule
+// of the node costs less than atLeast.
+func (s *search) node(t int64, atLeast wide) {
 	if s.stop() {
-		return
+		if s.sweep == 0 {
+			s.leaveOpen(atLeast)
+			return
+		}
+		s.sweep--
+	} else {
+		s.nodes++
 	}
-	s.nodes++
-	before, ended, wasPooled := s.now, s.leave(t), s.pooled
-	s.now, s.pooled = t, s.waiting&s.sensitive == 0
+	before, ended := s.now, s.leave(t)
+	s.now = t
 
 	if !s.missedHole() {
 		bound, alone := s.relax.bound(s)
-		if s.nodes == 1 {
-			s.root = bound
-		}
-		if bound.less(s.ceiling) && !s.seen.dominated(s) {
+		bound = bound.max(atLeast)
+		switch {
+		case !bound.less(s.ceiling):
+		case s.stopped != "":
+			s.leaveOpen(bound)
+		case !s.seen.dominated(s):
 			s.branch(0, bound, alone)
 		}
 	}
 
-	s.now, s.pooled = before, wasPooled
+	s.now = before
 	s.rejoin(ended)
+}
+
+// leaveOpen notes that a limit has left a node open.
+func (s *search) leaveOpen(bound wide) {
+	if bound.less(s.open) {
+		s.open = bound
+	}
 }
 
 // stop reports whether a limit ends the search.
@@ -151,7 +184,7 @@ func (s *search) leave(t int64) (ended uint64) {
 	for set := s.running; set != 0; set &= set - 1 {
 		if i := bits.TrailingZeros64(set); s.end[i] <= t {
 			ended |= 1 << i
-			s.take(i, -1)
+			s.total += s.jobs[i].gang
 		}
 	}
 	s.running &^= ended
@@ -161,16 +194,24 @@ func (s *search) leave(t int64) (ended uint64) {
 func (s *search) rejoin(ended uint64) {
 	s.running |= ended
 	for set := ended; set != 0; set &= set - 1 {
-		s.take(bits.TrailingZeros64(set), 1)
+		s.total -= s.jobs[bits.TrailingZeros64(set)].gang
 	}
 }
 
-// take removes job i's GPUs from the free ones, sign times.
-func (s *search) take(i, sign int) {
-	s.total -= sign * s.jobs[i].gang
-	for m, n := range s.counts[i] {
-		s.freeOn[m] -= sign * n
+// fits reports whether job i can run beside the given ones with a pattern of
+// the class, if there are enough GPUs.
+func (s *search) fits(running uint64, class int) bool {
+	if class == anyGPUs {
+		return true
 	}
+	s.classes = append(s.classes[:0], class)
+	for set := running & s.sensitive; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		if c := s.jobs[i].choices[s.choice[i]].class; c != anyGPUs {
+			s.classes = append(s.classes, c)
+		}
+	}
+	return s.packer.fits(s.classes)
 }
 
 // branch decides on jobs i, i+1, … at the current time, those before being
@@ -179,55 +220,57 @@ func (s *search) take(i, sign int) {
 // at the earliest, and is raised with every start that ends later.
 func (s *search) branch(i int, bound, floor wide) {
 	for ; i < len(s.jobs); i++ {
-		j := &s.jobs[i]
-		if s.waiting>>i&1 == 0 || j.release > s.now || j.gang > s.total || j.twins&s.waiting != 0 {
-			continue
-		}
-		if s.waiting&s.sensitive == 0 {
-			if !s.couldStartEarlier(i, nil) {
-				s.try(i, nil, j.short, bound, floor)
-			}
-		} else {
-			for _, o := range s.options(i) {
-				if s.stopped != "" || !bound.less(s.ceiling) {
-					return
-				}
-				s.try(i, o.counts, o.duration, bound, floor)
-			}
-		}
-		if s.stopped != "" || !bound.less(s.ceiling) {
+		if s.stopped != "" && s.sweep == 0 {
+			s.leaveOpen(bound.max(floor))
 			return
 		}
+		if !bound.less(s.ceiling) {
+			return
+		}
+		j := &s.jobs[i]
+		if s.waiting>>i&1 == 0 || j.release > s.now || j.gang > s.total || j.twins&s.waiting&^s.clashed != 0 && s.clashed>>i&1 == 0 {
+			continue
+		}
+		for k := range j.choices {
+			c := &j.choices[k]
+			if !s.fits(s.running, c.class) {
+				continue
+			}
+			raised := s.raised(floor, i, s.now+c.duration)
+			if !raised.less(s.ceiling) {
+				break // longer ones raise it more
+			}
+			if !s.couldStartEarlier(i, c.class) {
+				s.try(i, k, bound, raised)
+			}
+		}
 	}
-	s.advance()
+	s.advance(bound.max(floor))
 }
 
-// try starts job i now on the given GPUs and goes on with the jobs after it.
-func (s *search) try(i int, counts []int, duration int64, bound, floor wide) {
-	end := s.now + duration
-	floor = s.raised(floor, i, end)
-	if !floor.less(s.ceiling) {
-		return
-	}
+// try starts job i now with its k-th choice and goes on with the jobs after it.
+func (s *search) try(i, k int, bound, floor wide) {
+	end := s.now + s.jobs[i].choices[k].duration
 	cost := s.cost
-	s.start[i], s.end[i], s.counts[i] = s.now, end, counts
+	s.start[i], s.end[i], s.choice[i] = s.now, end, k
 	s.waiting &^= 1 << i
 	s.running |= 1 << i
-	s.take(i, 1)
+	s.total -= s.jobs[i].gang
 	s.cost = s.costWith(i, end)
 	s.sumOfEnds += uint64(end)
 
-	s.branch(i+1, bound, floor)
+	if !s.clashesWith(i) {
+		s.branch(i+1, bound, floor)
+	}
 
 	s.sumOfEnds -= uint64(end)
 	s.cost = cost
-	s.take(i, -1)
+	s.total += s.jobs[i].gang
 	s.running &^= 1 << i
 	s.waiting |= 1 << i
-	s.counts[i] = nil
 }
 
-// raised returns the floor given that job i ends at end.
+// raised returns the floor given that job i, which fits now, ends at end.
 func (s *search) raised(floor wide, i int, end int64) wide {
 	if s.makespan {
 		return floor.max(wide{0, uint64(end)})
@@ -245,11 +288,9 @@ func (s *search) costWith(i int, end int64) wide {
 
 // advance goes on to the next release or end. A node with nothing left to
 // happen and jobs left to start leads nowhere.
-func (s *search) advance() {
+func (s *search) advance(atLeast wide) {
 	if s.waiting == 0 {
-		if s.cost.less(s.ceiling) {
-			s.improve(s.plan)
-		}
+		s.complete()
 		return
 	}
 	next := int64(never)
@@ -264,11 +305,35 @@ func (s *search) advance() {
 	if next == never {
 		return
 	}
-	m := moment{at: s.now, total: s.total, pooled: s.pooled}
-	if !s.pooled {
-		m.freeOn = append([]int(nil), s.freeOn...)
-	}
-	s.past = append(s.past, m)
-	s.node(next)
+	s.past = append(s.past, moment{at: s.now, total: s.total, running: s.running})
+	s.node(next, atLeast)
 	s.past = s.past[:len(s.past)-1]
+}
+
+// complete looks for servers for a plan of the relaxation. If there are none,
+// its cost is all that the round can prove.
+func (s *search) complete() {
+	if !s.cost.less(s.ceiling) {
+		return
+	}
+	if s.stopped != "" {
+		s.leaveOpen(s.cost)
+		return
+	}
+	cost := s.cost
+	order := s.inOrder()
+	pl, stuck, ok := s.assign(order)
+	switch {
+	case ok:
+		s.improve(pl)
+		return
+	case s.stopped == "":
+		s.found = append(s.found, s.explain(stuck))
+	}
+	s.leaveOpen(cost)
+	b := &builder{problem: s.problem}
+	s.improve(b.build(order))
+	if cost.less(s.ceiling) {
+		s.ceiling = cost
+	}
 }

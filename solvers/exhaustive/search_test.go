@@ -66,8 +66,8 @@ func compareTrees(t *testing.T, in *sched.Instance, objectives []sched.Objective
 		if got.Cmp(want) != 0 {
 			t.Errorf("%s, %v: search finds %v, enumeration %v\n%+v", name, obj, got, want, in)
 		}
-		if s.unscale(s.root).Cmp(want) > 0 {
-			t.Errorf("%s, %v: root bound %v exceeds the optimum %v", name, obj, s.unscale(s.root), want)
+		if s.unscale(s.lower).Cmp(want) > 0 {
+			t.Errorf("%s, %v: lower bound %v exceeds the optimum %v", name, obj, s.unscale(s.lower), want)
 		}
 	}
 }

@@ -110,13 +110,19 @@ func TestPoolAgainstServers(t *testing.T) {
 			}
 			p.jobs[0].duration, p.sensitive = map[string]int64{}, 1
 			var key patternKey
+			var class []pattern
 			for _, pt := range patterns {
 				key.reset()
+				var q pattern
 				for i, n := range pt.Parts {
-					key.add(p.kind[slices.IndexFunc(in.Cluster.Servers, func(s sched.Server) bool { return s.GPUs == pt.Sizes[i] })], n)
+					kind := p.kind[slices.IndexFunc(in.Cluster.Servers, func(s sched.Server) bool { return s.GPUs == pt.Sizes[i] })]
+					key.add(kind, n)
+					q = append(q, need{n, kind})
 				}
 				p.jobs[0].duration[string(key.bytes())] = p.jobs[0].short
+				class = append(class, q)
 			}
+			p.jobs[0].choices = []choice{{p.jobs[0].short, p.packer.extend(0, class)}}
 			s := newSearch(t.Context(), p, Limits{})
 			s.improve(oneByOne(p))
 			s.run()

@@ -1,0 +1,201 @@
+package bounds
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"yardstick/sched"
+)
+
+const lagrangianName = "lagrangian"
+
+// LagrangianOptions direct [Lagrangian]. The zero value is a good choice. Every
+// limit counts work, so that results do not depend on the machine's speed.
+type LagrangianOptions struct {
+	// Slots is the most slots that the grid may have; 0 means 3,000.
+	Slots int
+	// Slot is the shortest length of a slot; 0 sets no limit. If all of the
+	// time up to the horizon can be cut into slots of that length, it will be.
+	Slot sched.Time
+	// Horizon is the end of the last slot, rounded up to whole slots. GPUs are
+	// free of charge afterwards, so that any horizon is valid. 0 means a
+	// quarter more than all GPUs together need to do all work.
+	Horizon sched.Time
+	// Iterations are evaluations of the bound on each of the ever finer grids,
+	// at most; 0 means 60.
+	Iterations int
+	// Steps limits how many starts of jobs are looked at in all; 0 means one
+	// billion, which take about five seconds.
+	Steps int
+	// Upper is the cost of a known schedule, or nil. It only directs the
+	// search.
+	Upper *big.Rat
+}
+
+// Dual is a lower bound with the prices that prove it.
+type Dual struct {
+	Bound
+	Prices      *Prices
+	Iterations  int
+	Interrupted bool // the context ended before the search did; the bound is proven all the same
+}
+
+// Lagrangian bounds totals of completion times by the best prices it finds, see
+// [Prices]: in the limit, the optimum of the time-indexed linear program with
+// one capacity row per slot. It is never less than [LB0].
+//
+// Prices climb from those of [MeanBusyTime], on a coarse grid first and then on
+// finer ones, where prices are not all zero or jobs would crowd. They are then
+// rounded, and the bound is evaluated from them in exact arithmetic.
+//
+// It holds for class N only: a preemptive schedule may pay less, as it can run
+// whenever prices are low.
+//
+// Source: as [Prices]; for the climb, B. T. Polyak, Minimization of unsmooth
+// functionals (1969), and P. M. Camerini, L. Fratta, F. Maffioli, On improving
+// relaxation methods by modified gradient techniques (1975).
+// Errors: ErrNotApplicable; the options are out of range.
+func Lagrangian(ctx context.Context, in *sched.Instance, obj sched.Objective, opt LagrangianOptions) (*Dual, error) {
+	w, err := newWorkload(in, obj)
+	if err != nil {
+		return nil, err
+	}
+	if obj == sched.Makespan {
+		return nil, fmt.Errorf("bounds: %s: %w to %v", lagrangianName, ErrNotApplicable, obj)
+	}
+	if err := opt.complete(w); err != nil {
+		return nil, err
+	}
+	s := newPriceSearch(w, obj, &opt)
+	grid, price := s.run(ctx)
+	out := &Dual{Prices: NewPrices(grid, price, s.scale), Iterations: s.climber.iterations, Interrupted: ctx.Err() != nil}
+	if out.Bound, err = out.Prices.bound(w, obj); err != nil {
+		return nil, err
+	}
+	alone, err := w.bound(methods()[lb0], obj)
+	if err == nil && alone.Value.Cmp(out.Value) > 0 {
+		clear(out.Prices.Price) // the bound of no prices is LB0
+		out.Bound, err = out.Prices.bound(w, obj)
+	}
+	return out, err
+}
+
+// complete fills in what is left to the default.
+func (o *LagrangianOptions) complete(w *workload) error {
+	if o.Slots < 0 || o.Slots > maxSlots || o.Slot < 0 || o.Horizon < 0 || o.Horizon > lastTime || o.Iterations < 0 || o.Steps < 0 {
+		return fmt.Errorf("bounds: %s: options %+v: none may be negative, slots exceed %d or the horizon %v", lagrangianName, *o, maxSlots, lastTime)
+	}
+	defaultTo(&o.Slots, 3000)
+	defaultTo(&o.Iterations, 60)
+	defaultTo(&o.Steps, 1_000_000_000)
+	defaultTo(&o.Slot, 1)
+	if o.Horizon == 0 {
+		end, _ := w.workEnd().Float64()
+		o.Horizon = sched.Time(min(1.25*end+1, float64(lastTime/2)))
+	}
+	return nil
+}
+
+func defaultTo[T int | sched.Time](v *T, fallback T) {
+	if *v == 0 {
+		*v = fallback
+	}
+}
+
+// priceSearch is a Lagrangian in progress. Weights are scaled by a power of
+// two so that the largest is near 1.
+type priceSearch struct {
+	w       *workload
+	obj     sched.Objective
+	opt     *LagrangianOptions
+	scale   int // exponent
+	weight  []float64
+	climber *ascent
+}
+
+func newPriceSearch(w *workload, obj sched.Objective, opt *LagrangianOptions) *priceSearch {
+	s := &priceSearch{w: w, obj: obj, opt: opt, weight: make([]float64, len(w.length))}
+	largest := 1.0
+	if obj == sched.WeightedCompletion {
+		largest = 0
+		for i := range w.in.Jobs {
+			largest = max(largest, w.in.Jobs[i].Weight)
+		}
+	}
+	_, s.scale = math.Frexp(largest)
+	for j := range s.weight {
+		s.weight[j] = math.Ldexp(1, -s.scale)
+		if obj == sched.WeightedCompletion {
+			s.weight[j] = math.Ldexp(w.in.Jobs[j].Weight, -s.scale)
+		}
+	}
+	s.climber = newAscent(w, s.weight)
+	return s
+}
+
+// run returns the best prices found and their grid.
+func (s *priceSearch) run(ctx context.Context) (Grid, []float64) {
+	const coarse = 16 // the first grid has so many times fewer slots
+	shortest := s.opt.Slot
+	length := shortest
+	for s.opt.Horizon/length > sched.Time(max(1, s.opt.Slots/coarse)) && length < lastTime/8 {
+		length *= 2
+	}
+	grid := UniformGrid(length, s.opt.Horizon)
+	contended := s.w.contended()
+	if len(contended) == 0 { // without prices every job runs at once
+		return grid, make([]float64, grid.Slots())
+	}
+	alone := 0.0
+	for j, d := range s.w.length {
+		alone += float64(s.weight[j] * float64(d))
+	}
+	price := s.w.fluidPrices(s.weight, smithOrder(objectiveWeights(s.w.in, s.obj).w, s.w.size), grid)
+	for last := 0.0; ; {
+		s.climber.on(grid, price)
+		value := s.climb(ctx, last, alone)
+		price = s.climber.price[:grid.Slots()]
+		if value <= 0 {
+			clear(price)
+		}
+		const worthwhile = 1e-4 // of the total
+		if last > 0 && value-last < worthwhile*(alone+value) || s.climber.steps >= s.opt.Steps || ctx.Err() != nil {
+			return grid, price
+		}
+		last = max(0, value)
+		var finer bool
+		if grid, price, finer = refine(grid, price, s.opt.Slots, shortest, contended); !finer {
+			return grid, price
+		}
+	}
+}
+
+// climb climbs on one grid, from prices of value last if they are not the
+// first ones. It leaves half of the steps to finer grids.
+func (s *priceSearch) climb(ctx context.Context, last, alone float64) float64 {
+	a := s.climber
+	iterations, steps := a.iterations+s.opt.Iterations, (a.steps+s.opt.Steps)/2
+	value := a.value()
+	gap := max(0.02*alone, 0.1*value)
+	if last > 0 {
+		gap = 0.03 * last
+	}
+	if s.opt.Upper != nil {
+		gap = min(gap, s.known()-value)
+	}
+	return max(value, a.climb(gap, 1e-6*(alone+max(0, value)), max(4, s.opt.Iterations/10), func() bool {
+		return a.iterations < iterations && a.steps < steps && ctx.Err() == nil
+	}))
+}
+
+// known returns by how much the known schedule costs more than [LB0].
+func (s *priceSearch) known() float64 {
+	more := new(big.Rat).Sub(s.opt.Upper, s.obj.Cost(s.w.in, s.w.alone()))
+	if s.obj == sched.MeanJCT {
+		more.Mul(more, big.NewRat(int64(len(s.weight)), 1))
+	}
+	f, _ := more.Float64()
+	return math.Ldexp(f, -s.scale)
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench/placing"
+	"yardstick/bench/record"
+	"yardstick/bench/report"
+	"yardstick/sched"
+)
+
+type placeFlags struct {
+	job     string
+	allJobs bool
+
+	profiles     []string
+	gpus, stages []int
+	cluster      string
+	inter, intra string
+
+	parts          []int
+	fragmentations int
+	order          string
+	seed           uint64
+
+	methods   []string
+	timeLimit time.Duration
+	nodes     int
+	out       string
+	quiet     bool
+
+	leftOut int // jobs with tensor slices or stage graphs, of --all-jobs
+}
+
+func (a *app) placeCommand() *cobra.Command {
+	f := placeFlags{}
+	c := &cobra.Command{
+		Use:   "place [INSTANCE]",
+		Short: "Place jobs on given parts of servers: Heavy-Edge against the optimal placement",
+		Long: `Places jobs of an instance (JSON), or models from layer profiles, on prescribed
+parts of servers by several methods, side by side: iteration time (alpha) and
+cut of each placement, over the least that these parts allow, what is proven,
+and the time taken. Every placement is verified.
+
+The parts are those of the fewest servers of the empty cluster, or those of
+--parts, or those of --fragmentations N random ones: on every server between
+none and all of its GPUs are free, each number as likely, and the job takes all
+free GPUs of one server after another (--order) until it has its gang.
+
+Methods:
+  heavy-edge, heavy-edge-tree   Heavy-Edge on ring and double-tree AllReduce
+  chain                         replicas in pipeline order, largest part first
+  intervals                     replicas in pipeline order, best order of parts
+  min-cut                       least cut, dynamic programming
+  min-alpha                     least alpha, combinatorial search
+  FORMULATION/SOLVER            integer programs one-hot-alpha (least alpha),
+                                count-cut and naive-cut (least cut); solvers
+                                branch, lpsolve-mip, and glpsol, cbc, highs
+                                where they are installed
+  combinatorial                 all but programs: the default
+  programs, all                 every program by every solver; everything
+
+Exit codes: 0 done; 2 bad input; 3 some method failed; 5 an invalid placement or
+one below a proven bound; 130 interrupted.`,
+		Example: `  bench place gang.json --job 3
+  bench place gang.json --all-jobs --fragmentations 5
+  bench place --profile builtin:v100/vgg19 --gpus 16 --parts 8,4,2,2 --methods all
+  bench place --profile builtin:v100/vgg19,builtin:v100/gpt-175b --gpus 16,64 --stages 4,64 \
+      --cluster 250x8 --fragmentations 20 --seed 1 -o results/table2`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.place(c.Context(), c, f, args) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.job, "job", "", "index or name of the job to place")
+	fl.BoolVar(&f.allJobs, "all-jobs", false, "place every job of the instance; jobs alike are placed once")
+	fl.StringSliceVar(&f.profiles, "profile", nil, "SOURCE/MODEL instead of an instance, such as builtin:v100/vgg19 or layers.parquet/vgg19; may be repeated")
+	fl.IntSliceVar(&f.gpus, "gpus", nil, "with --profile: gang size; one for all models or one for each")
+	fl.IntSliceVar(&f.stages, "stages", nil, "with --profile: number of pipeline stages, 0 for the best; one for all models or one for each")
+	fl.StringVar(&f.cluster, "cluster", "250x8", "with --profile: servers x GPUs per server")
+	fl.StringVar(&f.inter, "inter", "10Gbps", "with --profile: bandwidth between servers")
+	fl.StringVar(&f.intra, "intra", "300GB/s", "with --profile: bandwidth within a server")
+	fl.IntSliceVar(&f.parts, "parts", nil, "GPUs to use on each of several servers, such as 8,4,2,2")
+	fl.IntVar(&f.fragmentations, "fragmentations", 0, "number of random fragmentations of the cluster to place each job on")
+	fl.StringVar(&f.order, "order", "index", "with --fragmentations: servers to take first: index, most or least (free GPUs)")
+	fl.Uint64Var(&f.seed, "seed", 1, "with --fragmentations: master seed")
+	fl.StringSliceVar(&f.methods, "methods", []string{"combinatorial"}, "methods and sets of them")
+	fl.DurationVar(&f.timeLimit, "time-limit", time.Minute, "wall-clock limit of each program")
+	fl.IntVar(&f.nodes, "nodes", 0, "node limit of each program; 0 for none")
+	fl.StringVarP(&f.out, "out", "o", "", "result directory to write: placements.arrow and manifest.json")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+func (a *app) place(ctx context.Context, c *cobra.Command, f placeFlags, args []string) error {
+	if err := f.check(c, args); err != nil {
+		return err
+	}
+	methods, err := placementMethods(f.methods)
+	if err != nil {
+		return usageError("--methods: %w", err)
+	}
+	cases, inputs, err := f.cases(args)
+	if err != nil {
+		return err
+	}
+	if f.leftOut > 0 {
+		fmt.Fprintf(a.err, "%d jobs are left out: %v\n", f.leftOut, sched.ErrStageGraph)
+	}
+	start := time.Now()
+	results := placing.Run(ctx, cases, methods, placing.Options{Limits: placing.Limits{Time: f.timeLimit, Nodes: f.nodes},
+		Progress: a.placeProgress(f.quiet), Debug: a.debug})
+	if !f.quiet && isTerminalWriter(a.err) {
+		fmt.Fprint(a.err, "\r\x1b[K")
+	}
+	failed, skipped := placing.Failures(results)
+	rows, violation := placing.Rows(results)
+	run := &record.Run{Placements: rows}
+	if run.Manifest, err = f.manifest(args, cases, methods, inputs, start); err != nil {
+		return err
+	}
+	run.Manifest.Execution = record.Execution{Command: os.Args, Workers: 1, Cells: len(results), Failed: len(failed), Skipped: skipped,
+		Wall: time.Since(start).Seconds()}
+	if f.out != "" {
+		if err := record.Write(f.out, run); err != nil {
+			return usageError("cannot write %s: %w", f.out, err)
+		}
+	}
+	if err := a.showReport(run, report.Options{Part: report.Summaries}); err != nil {
+		return err
+	}
+	return placeStatus(violation, failed, skipped)
+}
+
+// placeStatus turns what went wrong, worst first, into the command's error.
+func placeStatus(violation error, failed []error, skipped int) error {
+	if violation != nil {
+		return &exitError{exitInvalid, violation}
+	}
+	code := exitIncomplete
+	for _, err := range failed {
+		if c := exitCode(err); c == exitInvalid || code != exitInvalid && c == exitInternal {
+			code = c
+		}
+	}
+	switch {
+	case code != exitIncomplete:
+		return &exitError{code, failed[0]}
+	case skipped > 0:
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d placements to go: what was finished is in the table", skipped)}
+	case len(failed) > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%d placements failed, the first: %w", len(failed), failed[0])}
+	}
+	return nil
+}
+
+// placeProgress shows one line that is rewritten on a terminal, a plain line
+// every half minute elsewhere.
+func (a *app) placeProgress(quiet bool) func(done, total int, next string) {
+	if quiet {
+		return nil
+	}
+	terminal, last := isTerminalWriter(a.err), time.Now()
+	return func(done, total int, next string) {
+		switch {
+		case terminal:
+			fmt.Fprintf(a.err, "\r\x1b[K%.100s", fmt.Sprintf("%d/%d placements, %s", done, total, next))
+		case time.Since(last) > 30*time.Second:
+			last = time.Now()
+			fmt.Fprintf(a.err, "%d/%d placements, %s\n", done, total, next)
+		}
+	}
+}
+
+// check refuses flags that do not go together.
+func (f *placeFlags) check(c *cobra.Command, args []string) error {
+	set := func(names ...string) string {
+		for _, name := range names {
+			if c.Flags().Changed(name) {
+				return "--" + name
+			}
+		}
+		return ""
+	}
+	switch {
+	case len(args) == 0 && len(f.profiles) == 0:
+		return usageError("give an instance, or --profile SOURCE/MODEL with --gpus, such as --profile builtin:v100/vgg19 --gpus 16")
+	case len(args) > 0 && set("profile", "gpus", "stages", "cluster", "inter", "intra") != "":
+		return usageError("%s holds its own jobs and cluster: %s does not go with it", args[0], set("profile", "gpus", "stages", "cluster", "inter", "intra"))
+	case len(args) == 0 && set("job", "all-jobs") != "":
+		return usageError("%s goes with an instance", set("job", "all-jobs"))
+	case f.job != "" && f.allJobs:
+		return usageError("--job and --all-jobs exclude each other")
+	case set("parts") != "" && set("fragmentations") != "":
+		return usageError("--parts and --fragmentations exclude each other")
+	case set("parts") != "" && (f.allJobs || len(f.profiles) > 1):
+		return usageError("--parts are those of one job")
+	case f.fragmentations < 0 || set("fragmentations") != "" && f.fragmentations == 0:
+		return usageError("--fragmentations is %d: it must be at least 1", f.fragmentations)
+	case f.fragmentations == 0 && set("order", "seed") != "":
+		return usageError("%s goes with --fragmentations", set("order", "seed"))
+	case f.timeLimit < 0 || f.nodes < 0:
+		return usageError("--time-limit and --nodes must not be negative")
+	case f.seed > 1<<53:
+		return usageError("--seed is %d: at most 2^53, so that every tool reads it exactly", f.seed)
+	}
+	return nil
+}
+
+// placeSettings is what the manifest says of a run: all that its values depend
+// on besides the files and the versions.
+type placeSettings struct {
+	Command        string   `json:"command"`
+	Instance       string   `json:"instance,omitempty"`
+	Job            string   `json:"job,omitempty"`
+	AllJobs        bool     `json:"allJobs,omitempty"`
+	Profiles       []string `json:"profiles,omitempty"`
+	GPUs           []int    `json:"gpus,omitempty"`
+	Stages         []int    `json:"stages,omitempty"`
+	Cluster        string   `json:"cluster,omitempty"`
+	Inter          string   `json:"inter,omitempty"`
+	Intra          string   `json:"intra,omitempty"`
+	Parts          []int    `json:"parts,omitempty"`
+	Fragmentations int      `json:"fragmentations,omitempty"`
+	Order          string   `json:"order,omitempty"`
+	Seed           uint64   `json:"seed,omitempty"`
+	Methods        []string `json:"methods"`
+	TimeLimit      string   `json:"timeLimit"`
+	Nodes          int      `json:"nodes,omitempty"`
+}
+
+func (f *placeFlags) manifest(args []string, cases []*placing.Case, methods []placing.Method, inputs []record.Input, created time.Time) (record.Manifest, error) {
+	s := placeSettings{Command: "place", Job: f.job, AllJobs: f.allJobs, Profiles: f.profiles, GPUs: f.gpus, Stages: f.stages, Parts: f.parts,
+		Fragmentations: f.fragmentations, TimeLimit: f.timeLimit.String(), Nodes: f.nodes}
+	if len(args) > 0 {
+		s.Instance = args[0]
+	} else {
+		s.Cluster, s.Inter, s.Intra = f.cluster, f.inter, f.intra
+	}
+	if f.fragmentations > 0 {
+		s.Order, s.Seed = f.order, f.seed
+	}
+	for _, m := range methods {
+		s.Methods = append(s.Methods, m.Name())
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return record.Manifest{}, err
+	}
+	h := sha256.New() // of what is placed where, by what, within which limits
+	for _, c := range cases {
+		fmt.Fprintln(h, c.ID())
+	}
+	fmt.Fprintln(h, s.Methods, s.TimeLimit, s.Nodes)
+	return record.Manifest{Created: created, Suite: text, PlanID: hex.EncodeToString(h.Sum(nil)[:16]), Inputs: inputs,
+		Machine: record.ThisMachine(), Versions: currentVersions()}, nil
+}
+
+// addInput appends a file with its hash, once.
+func addInput(inputs []record.Input, name string) ([]record.Input, error) {
+	if slices.ContainsFunc(inputs, func(in record.Input) bool { return in.Name == name }) {
+		return inputs, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	sum := sha256.Sum256(data)
+	return append(inputs, record.Input{Name: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}), nil
+}
