@@ -63,25 +63,36 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	return out, nil
 }
 
-// LowerBound returns the method that computes one combinatorial bound.
-func LowerBound(ref MethodRef, version string, bound func(*sched.Instance, sched.Objective) (bounds.Bound, error)) Method {
+// LowerBound returns the method that computes one bound.
+func LowerBound(ref MethodRef, version string, bound BoundFunc) Method {
 	return &boundMethod{ref, version, bound}
+}
+
+// BoundFunc computes a bound on one objective. bounds.ErrNotApplicable says that
+// it has none for the objective or the instance.
+type BoundFunc func(context.Context, Problem, sched.Objective) (bounds.Bound, error)
+
+// Closed is a bound that is computed at once.
+func Closed(bound func(*sched.Instance, sched.Objective) (bounds.Bound, error)) BoundFunc {
+	return func(_ context.Context, p Problem, o sched.Objective) (bounds.Bound, error) {
+		return bound(p.Instance, o)
+	}
 }
 
 type boundMethod struct {
 	ref     MethodRef
 	version string
-	bound   func(*sched.Instance, sched.Objective) (bounds.Bound, error)
+	bound   BoundFunc
 }
 
 func (m *boundMethod) Ref() MethodRef  { return m.ref }
 func (m *boundMethod) Version() string { return m.version }
 func (m *boundMethod) Kind() Kind      { return Bound }
 
-func (m *boundMethod) Run(_ context.Context, p Problem) ([]Outcome, error) {
+func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
 	for i, objective := range p.Objectives {
-		b, err := m.bound(p.Instance, objective)
+		b, err := m.bound(ctx, p, objective)
 		switch {
 		case errors.Is(err, bounds.ErrNotApplicable):
 			out[i] = Outcome{Termination: milp.Skipped, Message: err.Error()}

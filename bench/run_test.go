@@ -72,7 +72,7 @@ var bothTotals = []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.
 
 func TestRunProvesRatios(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2})
-	plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "lb0"}, "1", bounds.LB0), fifo())
+	plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "lb0"}, "1", Closed(bounds.LB0)), fifo())
 	results := Run(context.Background(), plan, Options{Workers: 2})
 	run, err := Rows(plan, results)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestRunProvesRatios(t *testing.T) {
 func TestRowsDoNotDependOnWorkers(t *testing.T) {
 	in := instance(t, 2, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2}, [2]int{3, 7}, [2]int{4, 1})
 	digest := func(workers int) string {
-		plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "srpt"}, "1", bounds.SRPT), fifo(), sjf())
+		plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "srpt"}, "1", Closed(bounds.SRPT)), fifo(), sjf())
 		run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestRunSurvivesBadMethods(t *testing.T) {
 // A bound that is too high is caught by the first schedule that beats it.
 func TestBoundViolated(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	wrong := LowerBound(MethodRef{Name: "wrong"}, "1", func(*sched.Instance, sched.Objective) (bounds.Bound, error) {
+	wrong := LowerBound(MethodRef{Name: "wrong"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, error) {
 		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, nil
 	})
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, wrong, fifo())
@@ -160,7 +160,7 @@ func TestBoundViolated(t *testing.T) {
 // a claimed optimum makes no ratio.
 func TestDenominators(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	foreign := LowerBound(MethodRef{Name: "slotted"}, "1", func(*sched.Instance, sched.Objective) (bounds.Bound, error) {
+	foreign := LowerBound(MethodRef{Name: "slotted"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, error) {
 		return bounds.Bound{Name: "slotted", Class: sched.Class{Kind: sched.N, Slotted: true}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_000, 1)}, nil
 	})
 	claims := &fake{"claims", Exact, func(p Problem) ([]Outcome, error) {

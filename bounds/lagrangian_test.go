@@ -17,13 +17,13 @@ import (
 
 var totals = []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.MeanJCT}
 
-// randomPrices returns prices on a random grid up to about the given time, some
+// randomPrices returns prices on a random grid up to about the given time, many
 // of them 0.
 func randomPrices(rng *rand.Rand, until sched.Time) *Prices {
 	p := &Prices{Grid: Grid{0}, Exponent: -10}
 	for p.Grid.End() < until {
-		p.Grid = append(p.Grid, p.Grid.End()+1+sched.Time(rng.Int64N(int64(until)/4+1)))
-		p.Price = append(p.Price, int64(rng.IntN(3))*rng.Int64N(2000))
+		p.Grid = append(p.Grid, p.Grid.End()+1+sched.Time(rng.Int64N(int64(until)/8+1)))
+		p.Price = append(p.Price, int64(max(0, rng.IntN(6)-3))*rng.Int64N(2000))
 	}
 	return p
 }
@@ -174,10 +174,11 @@ func TestLagrangianExamples(t *testing.T) {
 
 // TestPricesMove checks how L(π) moves with the instance and the grid.
 func TestPricesMove(t *testing.T) {
+	merged := 0
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		in := randomInstance(rng, 1+rng.IntN(7), 1+sched.Time(rng.IntN(40)), []float64{1, 2, 0.7})
-		p := randomPrices(rng, 1+sched.Time(rng.IntN(60)))
+		p := randomPrices(rng, 1+sched.Time(rng.IntN(200)))
 		value := func(in *sched.Instance, p *Prices, obj sched.Objective) *big.Rat {
 			b, err := p.Bound(in, obj)
 			if err != nil {
@@ -214,9 +215,17 @@ func TestPricesMove(t *testing.T) {
 		if err := grid.Validate(); err != nil || len(finer) != grid.Slots() || ok != (len(finer) > len(prices)) {
 			t.Fatalf("seed %d: %v refined to %v (%v, %v)", seed, p.Grid, grid, ok, err)
 		}
+		for k := range p.Grid {
+			if !slices.Contains(grid, p.Grid[k]) {
+				merged++
+			}
+		}
 		if got := value(in, NewPrices(grid, finer, 0), sched.MeanJCT); got.Cmp(base) != 0 {
 			t.Fatalf("seed %d: %v becomes %v on a finer grid\n%v %v\n%v %v", seed, base, got, p.Grid, prices, grid, finer)
 		}
+	}
+	if merged == 0 {
+		t.Error("no slots were ever merged")
 	}
 }
 

@@ -21,9 +21,10 @@ type Share struct {
 	// GPUs is how many GPUs the job holds; for an elastic job, what its
 	// containers demand of the resource gpu, and 0 if there is none.
 	GPUs int `json:"gpus"`
-	// Stages[s] is x_s, the replicas of stage s on this server; for an
-	// elastic job, Stages is {y_h, s_h}, workers and parameter servers, not
-	// both 0. It may be nil for a job of one stage: then all GPUs belong to it.
+	// Stages[s] is x_s, the replicas of stage s on this server, so that GPUs is
+	// the sum of x_s·t_s; for an elastic job, Stages is {y_h, s_h}, workers and
+	// parameter servers, not both 0. It may be nil for a job of one stage without
+	// slices: then all GPUs belong to it.
 	Stages []int `json:"stages,omitempty"`
 	// Devices are the indices of the GPUs on the server, ascending. It is nil
 	// in exclusive classes, where any free GPUs will do.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/big"
@@ -12,7 +13,9 @@ import (
 	"yardstick/bench/errata"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
+	"yardstick/formulate/interval"
 	"yardstick/heuristics/asrpt"
+	"yardstick/heuristics/lazer"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/predict"
 	"yardstick/heuristics/sim"
@@ -38,13 +41,26 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"wcs-subtime":    publishedPolicy(listsched.WCSSubTime),
 		"a-srpt":         asrptPolicy(false),
 		"a-srpt-perfect": asrptPolicy(true),
+		"srtf":           lazerPolicy(false),
+		"lazer":          lazerPolicy(true),
+		"periodic":       periodicPolicy("60s"),
+		"periodic-60":    periodicPolicy("60s"),
+		"periodic-360":   periodicPolicy("360s"),
+		"periodic-600":   periodicPolicy("600s"),
 		"exhaustive":     exhaustiveMethod,
 		"time-indexed":   timeIndexedMethod,
-		"lb0":            lowerBound(bounds.LB0),
-		"srpt":           lowerBound(bounds.SRPT),
-		"srpt-ranked":    lowerBound(bounds.Ranked),
-		"mean-busy-time": lowerBound(bounds.MeanBusyTime),
-		"area":           lowerBound(bounds.Area),
+		"lb0":            lowerBound(bench.Closed(bounds.LB0)),
+		"srpt":           lowerBound(bench.Closed(bounds.SRPT)),
+		"srpt-ranked":    lowerBound(bench.Closed(bounds.Ranked)),
+		"mean-busy-time": lowerBound(bench.Closed(bounds.MeanBusyTime)),
+		"area":           lowerBound(bench.Closed(bounds.Area)),
+		"energy":         lowerBound(bench.Closed(bounds.Energy)),
+		"packing":        lowerBound(bench.Closed(bounds.Packing)),
+		"hybrid":         lowerBound(hybrid),
+		"lagrangian":     lagrangian,
+		"pti":            intervalBound(interval.PTI),
+		"npti":           intervalBound(interval.NPTI),
+		"conf":           intervalBound(interval.CONF),
 	}
 }
 
@@ -116,9 +132,39 @@ func (p *params) finish() error {
 	return p.err
 }
 
-func lowerBound(f func(*sched.Instance, sched.Objective) (bounds.Bound, error)) func(bench.MethodRef) (bench.Method, error) {
+func lowerBound(f bench.BoundFunc) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		return bench.LowerBound(ref, "1", f), readParams(ref).finish()
+	}
+}
+
+func hybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+	return bounds.Hybrid(ctx, p.Instance, o, bounds.HybridOptions{})
+}
+
+// lagrangian reads how much work the bound may take.
+func lagrangian(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := bounds.LagrangianOptions{Iterations: p.count("iterations"), Slots: p.count("slots")}
+	return bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, error) {
+		d, err := bounds.Lagrangian(ctx, problem.Instance, objective, o)
+		if err != nil {
+			return bounds.Bound{}, err
+		}
+		return d.Bound, nil
+	}), p.finish()
+}
+
+// intervalBound makes a bound by a linear program over the time axis.
+func intervalBound(relaxation interval.Relaxation) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+			r, err := relaxation.Bound(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, interval.Options{})
+			if err != nil {
+				return bounds.Bound{}, err
+			}
+			return r.Bound, nil
+		}), readParams(ref).finish()
 	}
 }
 
@@ -213,6 +259,57 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		replayed.Theorems = func(v *verify.Verified, predicted []int64, opt theorems.Interval) ([]theorems.Result, error) {
 			return errata.Theorems(v, o, predicted, opt)
 		}
+		return bench.Policy(ref, "1", replayed), nil
+	}
+}
+
+// lazerPolicy makes Lazer, or shortest remaining time first, which is Lazer
+// without its deferrals. With the parameter defer, every preemption is deferred
+// by the same time.
+func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		o := lazer.Options{Prune: p.flag("prune"), WakeDeferred: p.flag("wake-deferred"), NoFree: p.flag("no-free"), OwnGPUs: p.flag("own-gpus")}
+		p.text("placement", o.Placement.String(), &o.Placement)
+		var seed uint64
+		var fixed sched.Time
+		if predicting {
+			seed = uint64(p.count("seed"))
+			p.text("defer", "0s", &fixed)
+		}
+		replayed := p.predictor(predict.Perfect)
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		replayed.New = func() sim.Policy {
+			switch {
+			case fixed > 0:
+				return lazer.Deferring(o, lazer.Fixed(fixed))
+			case predicting:
+				return lazer.Deferring(o, lazer.New(seed))
+			}
+			return lazer.SRTF(o)
+		}
+		return bench.Policy(ref, "1", replayed), nil
+	}
+}
+
+// periodicPolicy makes a scheduler that repacks at multiples of an interval.
+func periodicPolicy(interval string) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		var every sched.Time
+		p.text("interval", interval, &every)
+		var rule sim.Rule
+		p.text("placement", rule.String(), &rule)
+		replayed := p.predictor(predict.Perfect)
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		if every <= 0 {
+			return nil, fmt.Errorf("interval: it must be positive")
+		}
+		replayed.New = func() sim.Policy { return lazer.NewPeriodic(every, rule) }
 		return bench.Policy(ref, "1", replayed), nil
 	}
 }

@@ -240,7 +240,7 @@ func (p *Policy) place(v *sim.View, j *sim.Job, rule sim.Rule) (sched.Placement,
 	if len(j.Stages) == 1 && j.Widths == nil { // there is one way to do it
 		return sched.Placement{Shares: shares}, nil
 	}
-	if p.options.Layout == Optimal && p.estimates.probe.Jobs[0].Pipeline() && j.Sharing == nil {
+	if p.options.Layout == Optimal && j.Sharing == nil {
 		servers, parts := make([]int, len(shares)), make([]int, len(shares))
 		for i, sh := range shares {
 			servers[i], parts[i] = sh.Server, sh.GPUs

@@ -122,7 +122,6 @@ func TestAgainstReference(t *testing.T) {
 		}
 		if seed%4 == 0 {
 			in = schedtest.Sliced(rng, in, 1, 2, 4)
-			o.Slowest = asrpt.Spread
 		}
 		guess := guesses(rng, in)
 		for _, c := range []struct {

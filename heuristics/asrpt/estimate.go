@@ -2,7 +2,6 @@ package asrpt
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/big"
 
 	"yardstick/heuristics/heavyedge"
@@ -87,8 +86,6 @@ func (e *estimator) slowest(tilde *big.Rat) (*big.Rat, error) {
 	switch {
 	case e.probe.Jobs[0].Sharing != nil:
 		return tilde, nil
-	case e.options.Slowest == Attained && !e.probe.Jobs[0].Pipeline():
-		return nil, fmt.Errorf("asrpt: the alpha_max attained: %w", sched.ErrStageGraph)
 	case e.options.Slowest == Attained:
 		return cuts.AlphaMax(&e.probe, 0)
 	}

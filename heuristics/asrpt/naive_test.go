@@ -260,7 +260,7 @@ func (r *reference) place(i int, now sched.Time, most bool) (sched.Placement, *b
 	}
 	var place sched.Placement
 	var err error
-	if r.o.Layout == asrpt.Optimal && r.in.Jobs[i].Pipeline() {
+	if r.o.Layout == asrpt.Optimal {
 		place, err = cuts.Place(r.in, sched.JobID(i), servers, sizes)
 	} else {
 		place, err = heavyedge.Place(&r.in.Jobs[i], parts, r.o.AllReduce)

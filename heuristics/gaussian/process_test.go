@@ -110,6 +110,23 @@ func TestPredictGradient(t *testing.T) {
 	}
 }
 
+// TestAlong: the process along a line is the process.
+func TestAlong(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	p := observed(t, rng, 4, 30, BoTorch())
+	for range 20 {
+		x, input := point(rng, 4), rng.IntN(4)
+		line := p.Along(x, input)
+		for range 5 {
+			x[input] = rng.Float64()
+			mean, slope := line.Mean(x[input])
+			m, _, dm, _ := p.PredictGradient(x)
+			close(t, "mean along a line", mean, m, 1e-12)
+			close(t, "derivative along a line", slope, dm[input], 1e-12)
+		}
+	}
+}
+
 // TestInterpolation: with little noise the process goes through what it saw and
 // knows little far away; outcomes may be shifted and scaled.
 func TestInterpolation(t *testing.T) {

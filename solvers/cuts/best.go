@@ -91,7 +91,8 @@ func (p *packing) solve(in *sched.Instance, id sched.JobID, small bool) (*Best, 
 	if err != nil {
 		return nil, fmt.Errorf("cuts: job %d: %w", id, err)
 	}
-	low, high := p.lower(), p.bottleneck(best)
+	high := p.bottleneck(best)
+	low := p.relaxed(p.lower(), high)
 	if d := newProgram(&p.question); small && low < high && d != nil {
 		switch c, v := d.solve(high, stepsPerVisit*p.limit); v {
 		case attained:

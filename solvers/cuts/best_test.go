@@ -49,7 +49,7 @@ func searchBest(in *sched.Instance, shares []sched.Share, visits int, chain bool
 // and quick placements with the enumeration of all placements.
 func TestBestAlphaAgainstEnumeration(t *testing.T) {
 	requests, searched := 0, 0
-	for seed := range uint64(2000) {
+	for seed := range uint64(1000) {
 		rng := rand.New(rand.NewPCG(seed, 33))
 		in := randomInstance(rng, 4, 7, rng.IntN(2) == 0)
 		if seed%2 == 0 {
@@ -105,17 +105,16 @@ func TestBestAlphaAgainstEnumeration(t *testing.T) {
 			}
 		}
 	}
-	if requests < 5000 || searched < 3000 {
+	if requests < 3000 || searched < 2000 {
 		t.Errorf("%d requests, %d by search", requests, searched)
 	}
 }
 
 // profile is a job of synthetic stages that behaves like a known model.
 type profile struct {
-	name     string
-	servers  int // enough for every fragmentation
-	stages   []sched.Stage
-	interval bool // proofs are not expected within the limit
+	name    string
+	servers int // enough for every fragmentation
+	stages  []sched.Stage
 }
 
 // vgg returns a VGG19-like pipeline: convolutions with large activations, and
@@ -149,16 +148,16 @@ func gpt(depth, width int) []sched.Stage {
 
 func profiles() []profile {
 	return []profile{
-		{"VGG-16", 16, vgg(9, 5, 1, 1), false},
-		{"VGG-16b", 16, vgg(8, 5, 2, 1), false},
-		{"VGG-32", 32, vgg(18, 10, 3, 1), false},
-		{"VGG-64", 64, vgg(36, 21, 6, 1), false},
-		{"GPT-8x1", 8, gpt(8, 1), false},
-		{"GPT-16x1", 16, gpt(16, 1), false},
-		{"GPT-32x1", 32, gpt(32, 1), false},
-		{"GPT-64x1", 64, gpt(64, 1), false},
-		{"GPT-16x2", 32, gpt(16, 2), true},
-		{"GPT-64x8", 512, gpt(64, 8), true},
+		{"VGG-16", 16, vgg(9, 5, 1, 1)},
+		{"VGG-16b", 16, vgg(8, 5, 2, 1)},
+		{"VGG-32", 32, vgg(18, 10, 3, 1)},
+		{"VGG-64", 64, vgg(36, 21, 6, 1)},
+		{"GPT-8x1", 8, gpt(8, 1)},
+		{"GPT-16x1", 16, gpt(16, 1)},
+		{"GPT-32x1", 32, gpt(32, 1)},
+		{"GPT-64x1", 64, gpt(64, 1)},
+		{"GPT-16x2", 32, gpt(16, 2)},
+		{"GPT-64x8", 512, gpt(64, 8)},
 	}
 }
 
@@ -177,15 +176,11 @@ func TestProfiles(t *testing.T) {
 	for _, pr := range profiles() {
 		in := tenGbit(pr.servers, 8, 1, pr.stages...)
 		rng := rand.New(rand.NewPCG(20, 34))
-		proven, worst, sum, gap := 0, 1.0, 0.0, 0.0
+		proven, worst, sum := 0, 1.0, 0.0
 		const n = 20
 		for range n {
 			servers, parts := fragmentation(rng, in.Jobs[0].Gang(), 8)
-			visits := 0
-			if pr.interval {
-				visits = 20_000
-			}
-			b, err := BestAlpha(in, 0, servers, parts, visits)
+			b, err := BestAlpha(in, 0, servers, parts, 20_000)
 			if err != nil {
 				t.Fatalf("%s: %v", pr.name, err)
 			}
@@ -193,8 +188,6 @@ func TestProfiles(t *testing.T) {
 			if b.Exact {
 				proven++
 			}
-			g, _ := new(big.Rat).Quo(new(big.Rat).Sub(b.Alpha, b.Lower), b.Alpha).Float64()
-			gap = max(gap, g)
 			list := make([]heavyedge.Part, len(parts))
 			for i := range parts {
 				list[i] = heavyedge.Part{Server: servers[i], GPUs: parts[i]}
@@ -214,11 +207,8 @@ func TestProfiles(t *testing.T) {
 			sum += r
 			worst = max(worst, r)
 		}
-		t.Logf("%-9s proven %d/%d, greatest gap %.1e; Heavy-Edge over best: mean %.3f, greatest %.3f", pr.name, proven, n, gap, sum/n, worst)
-		if gap > 0.01 { // 3.3e-3 and 1.9e-3 for the two that are not proven
-			t.Errorf("%s: a certified interval of relative width %g", pr.name, gap)
-		}
-		if !pr.interval && proven < n {
+		t.Logf("%-9s proven %d/%d; Heavy-Edge over best: mean %.3f, greatest %.3f", pr.name, proven, n, sum/n, worst)
+		if proven < n {
 			t.Errorf("%s: %d of %d proven", pr.name, proven, n)
 		}
 	}

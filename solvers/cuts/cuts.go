@@ -8,8 +8,12 @@
 // it. So everything here is a question about one job and the cluster's server
 // sizes.
 //
+// Jobs may be chains or graphs of stages, and their replicas may take several
+// GPUs of a server (tensor slices). Parts that such replicas cannot fill have no
+// placement: ErrNoPlacement.
+//
 // All comparisons are exact. The values that alpha can take are rationals
-// (sched.Instance.StageTime); they are sorted once and replaced by their
+// (sched.Instance.ServerTime); they are sorted once and replaced by their
 // ranks, and the searches work on ranks.
 //
 // Two facts, both for B_intra ≥ B_inter as instances guarantee, carry the
@@ -35,7 +39,7 @@ var (
 	ErrTooLarge = errors.New("too large to enumerate")
 	// ErrNoPlacement reports parts that the job's replicas cannot fill, each whole
 	// on one server, or a cluster that they do not fit.
-	ErrNoPlacement = errors.New("no placement: replicas of several GPUs do not fit")
+	ErrNoPlacement = errors.New("no placement: whole replicas do not fit")
 	// ErrModel reports a job that has no gang of fixed stages to place.
 	ErrModel = errors.New("not a job of the gang or preemptive model")
 )

@@ -15,10 +15,11 @@ const (
 // least.
 type question struct {
 	*table
-	lots  []lot // the largest first
-	whole bool  // every server is filled up to its room; otherwise some may be left over
-	limit int   // visits for one threshold
-	total int   // visits so far
+	lots  []lot           // the largest first
+	whole bool            // every server is filled up to its room; otherwise some may be left over
+	limit int             // visits for one threshold
+	total int             // visits so far
+	scans map[int32]*scan // by threshold
 }
 
 // lot is servers that are alike: of one size, with room for as many GPUs.
@@ -34,7 +35,8 @@ const glance = 2000
 // decide says whether there is a placement with no stage time of a rank above
 // the threshold.
 func (q *question) decide(threshold int32) (contents, verdict) {
-	if c := newScan(q, threshold); c != nil {
+	if c := q.scan(threshold); c != nil {
+		before := c.visits
 		v := c.solve(min(q.limit, glance))
 		if v == undecided && c.unaffordable(q.lots, q.whole) {
 			v = refuted
@@ -42,7 +44,7 @@ func (q *question) decide(threshold int32) (contents, verdict) {
 		if v == undecided && q.limit > glance {
 			v = c.solve(q.limit)
 		}
-		q.total += c.visits
+		q.total += c.visits - before
 		if v == attained {
 			return c.replay(), v
 		}
@@ -52,6 +54,20 @@ func (q *question) decide(threshold int32) (contents, verdict) {
 	v := s.solve()
 	q.total += s.visits
 	return s.filled, v
+}
+
+// scan returns the scan of a threshold, or nil if the question is not for scans.
+func (q *question) scan(threshold int32) *scan {
+	if !q.chain || slices.Max(q.most) > maxReach {
+		return nil
+	}
+	if q.scans == nil {
+		q.scans = map[int32]*scan{}
+	}
+	if q.scans[threshold] == nil {
+		q.scans[threshold] = newScan(q, threshold)
+	}
+	return q.scans[threshold]
 }
 
 // worstOf returns the bottleneck of a placement.
@@ -103,17 +119,16 @@ func (q *question) settle(low, high int32) (int32, int32, contents) {
 }
 
 // relaxed returns the least rank from low to high that the conditions checked
-// before a scan do not rule out.
+// before a scan do not rule out. Often that is low.
 func (q *question) relaxed(low, high int32) int32 {
-	for low < high {
-		mid := low + (high-low)/2
-		c := newScan(q, mid)
-		switch {
-		case c == nil:
+	for mid := low; low < high; mid = low + (high-low)/2 {
+		c := q.scan(mid)
+		if c == nil {
 			return low
-		case c.hopeless(0, c.sites) || c.overweight(q.lots):
+		}
+		if c.hopeless(0, c.sites) || c.overweight(q.lots) {
 			low = mid + 1
-		default:
+		} else {
 			high = mid
 		}
 	}

@@ -154,9 +154,11 @@ func (r *reach) fills(class int) (fill [][][]uint64, begin []uint64) {
 	begin[last+1] = 1
 	for s := last; s >= 0; s-- {
 		fill[s] = make([][]uint64, r.width(s, most)+1)
+		slab := make([]uint64, len(fill[s])*(r.width(s+1, most)+1))
 		for x := range fill[s] {
 			room := most - x*r.slices[s]
-			row := make([]uint64, r.width(s+1, room)+1)
+			row := slab[: r.width(s+1, room)+1 : r.width(s+1, room)+1]
+			slab = slab[len(row):]
 			for b := len(row) - 1; b >= 0; b-- {
 				if b == 0 {
 					row[b] = begin[min(s+2, last+1)]
@@ -202,34 +204,39 @@ func (r *reach) fillable(s, class, room, x, need int) int {
 func (r *reach) least(class int) [][]int {
 	most := r.most[class]
 	out := make([][]int, len(r.replicas))
-	var now, then [][]int // [x][need]: fewest GPUs up to the stage, with x replicas of it
+	// now[x·n + b]: fewest GPUs up to the stage, with x replicas of it that need b
+	// of the next one.
+	n := most + 1
+	now, then := slices.Repeat([]int{never}, n*n), make([]int, n*n)
 	for s := range out {
 		width, ahead := r.width(s, most), r.width(s+1, most)
-		then = make([][]int, width+1)
 		out[s] = slices.Repeat([]int{never}, width+1)
+		for i := range then {
+			then[i] = never
+		}
 		for x := 1; x <= width; x++ {
-			then[x] = slices.Repeat([]int{never}, ahead+1)
 			own := x * r.slices[s]
 			put := func(a, total int) {
 				if need := r.need[class][s][a][x]; need <= ahead {
-					then[x][need] = min(then[x][need], total)
+					then[x*n+need] = min(then[x*n+need], total)
 				}
 			}
 			put(0, own)
-			for a := 1; a < len(now) && a*r.slices[s-1]+own <= most; a++ {
-				for n := 0; n <= x && n < len(now[a]); n++ {
-					if now[a][n]+own <= most {
-						put(a, now[a][n]+own)
+			for a := 1; s > 0 && a*r.slices[s-1]+own <= most && a <= r.replicas[s-1]; a++ {
+				for b := 0; b <= x; b++ {
+					if total := now[a*n+b] + own; total <= most {
+						put(a, total)
 					}
 				}
 			}
-			for n, total := range then[x] {
-				if row := r.fill[class][s][x]; n < len(row) && row[n] != 0 {
-					out[s][x] = min(out[s][x], total+bits.TrailingZeros64(row[n]))
+			row := r.fill[class][s][x]
+			for b := range row {
+				if total := then[x*n+b]; total < never && row[b] != 0 {
+					out[s][x] = min(out[s][x], total+bits.TrailingZeros64(row[b]))
 				}
 			}
 		}
-		now = then
+		now, then = then, now
 	}
 	return out
 }

@@ -34,11 +34,8 @@ type site struct{ class, room, here, need, count int }
 // choice says that count servers of the site take some replicas.
 type choice struct{ site, replicas, count int }
 
-// newScan returns nil if the stages are no chain, or the servers too large.
+// newScan returns a scan of a chain, on servers of at most maxReach GPUs.
 func newScan(q *question, threshold int32) *scan {
-	if !q.chain || slices.Max(q.most) > maxReach {
-		return nil
-	}
 	c := &scan{reach: newReach(q.table, threshold), q: q, left: q.behind(q.replicas), failed: map[string]struct{}{}, chosen: make([][]choice, len(q.replicas))}
 	for _, l := range q.lots {
 		c.sites = append(c.sites, site{l.class, l.room, 0, 0, l.count})

@@ -1,0 +1,147 @@
+package lazer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"yardstick/heuristics/gaussian"
+	"yardstick/sched"
+)
+
+// Longest is h, the longest deferral.
+//
+// Source: Lazer, section 4.2.
+const Longest = 100 * sched.Second
+
+// The stages of the deferral predictor.
+const (
+	bootstrap = 10  // M, the observations that the process starts from
+	enough    = 100 // observations after which acquisition may end
+	most      = 110 // observations after which it does
+	refit     = 10  // observations between fits of the hyperparameters
+	starts    = 5   // points that L-BFGS starts from
+	grid      = 51  // points among which exploitation looks for the start of its descent
+)
+
+// Predictor chooses deferrals by Bayesian optimisation: it models f = |X − F|,
+// in seconds, as a Gaussian process over X and the context, and goes through
+// three stages. Bootstrapping takes X by Latin hypercube sampling. Acquisition
+// takes the X with the largest expected improvement, and ends once there are
+// 100 observations and that improvement is below a tenth of the best f seen, or
+// of a second where that is less; or after 110. Exploitation takes the X with
+// the least mean and learns no more.
+//
+// The improvement is over the least mean among the X observed so far, in the
+// context at hand: the least f over all contexts is 0 almost at once. Not in
+// the source, which names no kernel, scaling or incumbent.
+//
+// Source: Lazer, section 4.2.
+type Predictor struct {
+	process *gaussian.Process
+	rng     *rand.Rand
+	cells   []int // of the hypercube, not yet sampled
+	chosen  []float64
+	best    float64 // least f observed, in seconds
+	done    bool
+}
+
+// New returns a predictor that knows nothing. The seed is that of its samples.
+func New(seed uint64) *Predictor {
+	return &Predictor{process: gaussian.New(5, gaussian.BoTorch()), rng: rand.New(rand.NewPCG(seed, 0)), best: math.Inf(1)}
+}
+
+// Observations returns how many outcomes the predictor has learnt from.
+func (p *Predictor) Observations() int { return p.process.Len() }
+
+// Exploiting reports whether the predictor has learnt all that it will.
+func (p *Predictor) Exploiting() bool { return p.done }
+
+// Best returns the least f observed, in seconds; +Inf before the first.
+func (p *Predictor) Best() float64 { return p.best }
+
+// input scales X, a fraction of Longest, and the context to about [0, 1].
+func input(x float64, c Context) []float64 {
+	return []float64{x, min(c.Interarrival.Seconds(), 600) / 600, math.Log1p(c.Remaining.Seconds()) / 12, c.Load.Seconds() / 120, c.Pause.Seconds() / 20}
+}
+
+// Defer implements Deferral.
+func (p *Predictor) Defer(c Context) (sched.Time, error) {
+	var x float64
+	switch {
+	case p.done:
+		x = p.exploit(c)
+	case p.process.Len() < bootstrap:
+		x = p.sample()
+	default:
+		var improvement float64
+		x, improvement = p.acquire(c)
+		n := p.process.Len()
+		p.done = n >= most || n >= enough && improvement < 0.1*math.Max(p.best, 1)
+	}
+	return sched.Time(math.Round(x * float64(Longest))), nil
+}
+
+// Observe implements Deferral.
+func (p *Predictor) Observe(c Context, x, f sched.Time) error {
+	if p.done {
+		return nil
+	}
+	loss := math.Abs((x - f).Seconds())
+	at := x.Seconds() / Longest.Seconds()
+	if err := p.process.Observe(input(at, c), loss); err != nil {
+		return err
+	}
+	p.chosen = append(p.chosen, at)
+	p.best = math.Min(p.best, loss)
+	if p.process.Len()%refit == 0 {
+		return p.process.Fit()
+	}
+	return nil
+}
+
+// sample draws from a cell of [0, 1] that was not drawn from yet.
+func (p *Predictor) sample() float64 {
+	if len(p.cells) == 0 {
+		p.cells = p.rng.Perm(bootstrap)
+	}
+	cell := p.cells[0]
+	p.cells = p.cells[1:]
+	return (float64(cell) + p.rng.Float64()) / bootstrap
+}
+
+// acquire returns the X with the largest expected improvement that L-BFGS finds
+// from five random points, and the improvement in seconds.
+func (p *Predictor) acquire(c Context) (x, improvement float64) {
+	incumbent := math.Inf(1)
+	line := p.process.Along(input(0, c), 0)
+	for _, x := range p.chosen {
+		mean, _ := line.Mean(x)
+		incumbent = math.Min(incumbent, mean)
+	}
+	from := make([]float64, starts)
+	for i := range from {
+		from[i] = p.rng.Float64()
+	}
+	return gaussian.Maximise(func(x float64) (float64, float64) {
+		mean, sd, dMean, dSD := p.process.PredictGradient(input(x, c))
+		value, byMean, bySD := gaussian.Improvement(mean, sd, incumbent)
+		return value, byMean*dMean[0] + bySD*dSD[0]
+	}, from)
+}
+
+// exploit returns the X with the least mean.
+func (p *Predictor) exploit(c Context) float64 {
+	line := p.process.Along(input(0, c), 0)
+	start, least := 0.0, math.Inf(1)
+	for i := range grid {
+		x := float64(i) / (grid - 1)
+		if mean, _ := line.Mean(x); mean < least {
+			start, least = x, mean
+		}
+	}
+	x, _ := gaussian.Maximise(func(x float64) (float64, float64) {
+		mean, slope := line.Mean(x)
+		return -mean, -slope
+	}, []float64{start})
+	return x
+}
