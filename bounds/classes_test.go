@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"context"
 	"testing"
 
 	"yardstick/internal/schedtest"
@@ -106,6 +107,47 @@ func TestBelowBruteForce(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSlicedAndGraphs: no bound exceeds the optimum of jobs with tensor slices
+// or expert groups, the searches included.
+func TestSlicedAndGraphs(t *testing.T) {
+	sliced, graphs := 0, 0
+	for seed := range uint64(150) {
+		rng := schedtest.Rand(1000 + seed)
+		in := schedtest.Gang(rng, schedtest.Shape{Jobs: 1 + rng.IntN(3), Servers: 1 + rng.IntN(3), GPUs: 4, Uniform: rng.IntN(2) == 0, Stages: 3, Traffic: true, Slices: 1 + rng.IntN(3), Graph: true})
+		for j := range in.Jobs {
+			if in.Jobs[j].Sliced() {
+				sliced++
+			}
+			if !in.Jobs[j].Chain() {
+				graphs++
+			}
+		}
+		for _, obj := range []sched.Objective{sched.TotalCompletion, sched.Makespan} {
+			_, optimum := schedtest.BruteForce(in, obj)
+			list := mustAll(t, in, obj)
+			if obj == sched.TotalCompletion {
+				h, err := Hybrid(context.Background(), in, obj, HybridOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := Lagrangian(context.Background(), in, obj, LagrangianOptions{Iterations: 30})
+				if err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, h, d.Bound)
+			}
+			for _, b := range list {
+				if b.Value.Cmp(optimum) > 0 {
+					t.Fatalf("seed %d, %v: %s = %v exceeds the optimum %v\n%+v", seed, obj, b.Name, b.Value, optimum, in)
+				}
+			}
+		}
+	}
+	if sliced < 50 || graphs < 50 {
+		t.Errorf("only %d jobs with slices and %d graphs", sliced, graphs)
 	}
 }
 

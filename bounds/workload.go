@@ -29,9 +29,6 @@ func newWorkload(in *sched.Instance, obj sched.Objective) (*workload, error) {
 	if obj.Maximised() {
 		return nil, fmt.Errorf("bounds: %w to %v: that is maximised", ErrNotApplicable, obj)
 	}
-	if err := in.RequirePipelines(); err != nil {
-		return nil, fmt.Errorf("bounds: %w", err)
-	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {
 		return nil, fmt.Errorf("bounds: %w", err)

@@ -251,3 +251,26 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("with a gang of all GPUs: headline %+v", r)
 	}
 }
+
+// TestSlicedJobs: with tensor slices, free GPUs may be of no use, and the proofs
+// that count free GPUs do not hold.
+func TestSlicedJobs(t *testing.T) {
+	in := &sched.Instance{Name: "sliced", Model: sched.ModelGang, Cluster: sched.Uniform(2, 3, 1e9, 1e9), Jobs: []sched.Job{
+		{Weight: 1, Iters: 1, Stages: []sched.Stage{{Replicas: 1, Slices: 2, Compute: 1e9}}}}}
+	if err := in.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	run := theorems.Run{Class: sched.Class{Kind: sched.N}, Tau: big.NewRat(1, 1), AlphaTilde: []*big.Rat{big.NewRat(1, 1)},
+		Start: []sched.Time{sched.Second}, Completion: []sched.Time{2 * sched.Second}}
+	results, err := theorems.Evaluate(in, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range results {
+		r := &results[i]
+		needs := r.Statement != theorems.Lemma1 && r.Statement != theorems.Lemma3
+		if slices.Contains(r.Unmet, theorems.WholeGPUs) != needs {
+			t.Errorf("%s (%s): unmet %v", r.Statement, r.Form, r.Unmet)
+		}
+	}
+}

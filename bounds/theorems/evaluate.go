@@ -114,6 +114,7 @@ func newCase(in *sched.Instance, run *Run, least []cuts.Minimum, slowest func(*s
 			out.AlphaMin = out.AlphaTilde
 		}
 		c.Loads = c.Loads || j.Load > 0
+		c.Sliced = c.Sliced || j.Sliced()
 		c.AlphaMinOpen = c.AlphaMinOpen || !least[i].Exact
 		c.Jobs[i] = out
 	}

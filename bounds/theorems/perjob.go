@@ -58,7 +58,7 @@ func JobBounds(s *Symbols, realised bool) []JobBound {
 func Jobs(s *Symbols, realised bool) (worst, total Result) {
 	form, needs := Longest, sharpLemma2Needs
 	if realised {
-		form, needs = Realised, []Assumption{GangModel, Continuous, Releases, Gangs, QueueOrder}
+		form, needs = Realised, []Assumption{GangModel, Continuous, WholeGPUs, Releases, Gangs, QueueOrder}
 	}
 	bounds := JobBounds(s, realised)
 	if len(bounds) < s.Jobs {

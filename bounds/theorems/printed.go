@@ -9,9 +9,9 @@ import "math/big"
 
 var (
 	lemma1Needs = []Assumption{GangModel, Releases, Gangs, Alphas, NoLoads, ExactAlphaMin}
-	lemma2Needs = []Assumption{GangModel, Continuous, Releases, Gangs, Alphas, RunningTimes, QueueOrder, NoLoads, ExactAlphaMin}
+	lemma2Needs = []Assumption{GangModel, Continuous, WholeGPUs, Releases, Gangs, Alphas, RunningTimes, QueueOrder, NoLoads, ExactAlphaMin}
 	lemma3Needs = []Assumption{GangModel, Alphas, NoLoads}
-	allNeeds    = []Assumption{GangModel, Continuous, Releases, Iterations, Gangs, Alphas, RunningTimes, QueueOrder, NoLoads, ExactAlphaMin}
+	allNeeds    = []Assumption{GangModel, Continuous, WholeGPUs, Releases, Iterations, Gangs, Alphas, RunningTimes, QueueOrder, NoLoads, ExactAlphaMin}
 )
 
 // PrintedLemma1 is OPT_A1 ≤ rho·OPT_A.

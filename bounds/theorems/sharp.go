@@ -17,7 +17,7 @@ import "math/big"
 
 var (
 	sharpLemma1Needs = []Assumption{GangModel, Releases, Gangs}
-	sharpLemma2Needs = []Assumption{GangModel, Continuous, Releases, Gangs, RunningTimes, QueueOrder}
+	sharpLemma2Needs = []Assumption{GangModel, Continuous, WholeGPUs, Releases, Gangs, RunningTimes, QueueOrder}
 	sharpLemma3Needs = []Assumption{GangModel}
 )
 

@@ -44,6 +44,7 @@ type Case struct {
 	// index, instead of by index.
 	ReleaseFirst bool
 	Slotted      bool     // decisions fell on slot boundaries
+	Sliced       bool     // some job has tensor slices that must share a server
 	Loads        bool     // some job loads, and its alphas contain that
 	AlphaMinOpen bool     // some AlphaMin is a lower bound that may not be attained
 	Optimum      Interval // of OPT_A
@@ -209,7 +210,7 @@ func (c *Case) machines() *machines {
 
 // unmet lists what the run does not meet, in the order of the constants.
 func (c *Case) unmet(s *Symbols) []Assumption {
-	lacking := map[Assumption]bool{Continuous: c.Slotted, NoLoads: c.Loads, ExactAlphaMin: c.AlphaMinOpen}
+	lacking := map[Assumption]bool{Continuous: c.Slotted, WholeGPUs: c.Sliced, NoLoads: c.Loads, ExactAlphaMin: c.AlphaMinOpen}
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		held := microseconds(j.held())
@@ -225,7 +226,7 @@ func (c *Case) unmet(s *Symbols) []Assumption {
 		lacking[QueueOrder] = lacking[QueueOrder] || early || overtakes
 	}
 	var list []Assumption
-	for _, a := range []Assumption{Continuous, Releases, Iterations, Gangs, Alphas, RunningTimes, QueueOrder, NoLoads, ExactAlphaMin} {
+	for _, a := range []Assumption{Continuous, WholeGPUs, Releases, Iterations, Gangs, Alphas, RunningTimes, QueueOrder, NoLoads, ExactAlphaMin} {
 		if lacking[a] {
 			list = append(list, a)
 		}

@@ -78,6 +78,7 @@ type Assumption string
 const (
 	GangModel     Assumption = "fixed gangs on exclusive GPUs"
 	Continuous    Assumption = "decisions in continuous time"
+	WholeGPUs     Assumption = "any g free GPUs can hold a job: no tensor slices"
 	Releases      Assumption = "r ≥ 0"
 	Iterations    Assumption = "n ≥ 1"
 	Gangs         Assumption = "g ≤ G"
