@@ -21,7 +21,7 @@ import (
 // schedule beats a proven bound; the rows are complete all the same.
 func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 	run := &record.Run{}
-	standings := newStandings(results)
+	standings, best := newStandings(results), fastest{}
 	var violations error
 	for _, s := range standings.order {
 		violations = errors.Join(violations, s.check())
@@ -31,7 +31,7 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 		if r.Skipped {
 			continue
 		}
-		schedules := addSchedules(run, r)
+		schedules := addSchedules(run, r, best)
 		theorem, err := addTheorems(run, r, standings)
 		violations = errors.Join(violations, err)
 		addPredictions(run, r)
@@ -228,7 +228,7 @@ func nearestRank(t []sched.Time, p float64) record.Opt[float64] {
 
 // addSchedules adds the job and segment rows of the cell's distinct schedules
 // and returns, per objective, which of them it is.
-func addSchedules(run *record.Run, r *CellResult) []record.Opt[int] {
+func addSchedules(run *record.Run, r *CellResult, best fastest) []record.Opt[int] {
 	index := make([]record.Opt[int], len(r.Cell.Objectives))
 	seen := map[*sched.Schedule]int{}
 	for k, v := range r.Verified {
@@ -239,7 +239,7 @@ func addSchedules(run *record.Run, r *CellResult) []record.Opt[int] {
 		if !ok {
 			n = len(seen)
 			seen[v.Schedule()] = n
-			addJobs(run, r, n, v)
+			addJobs(run, r, n, v, best.of(r.Cell.Instance))
 			addSegments(run, r, n, v)
 		}
 		index[k] = record.Some(n)
@@ -247,7 +247,7 @@ func addSchedules(run *record.Run, r *CellResult) []record.Opt[int] {
 	return index
 }
 
-func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified) {
+func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified, best []record.Opt[float64]) {
 	in := r.Cell.Instance.Instance
 	predicted := map[sched.JobID]int64{}
 	if replay := r.Outcomes[0].Replay; replay != nil {
@@ -264,8 +264,11 @@ func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified) {
 			row.JCT, row.Wait = record.Some((t.Completion - t.Release).Seconds()), record.Some(t.Wait.Seconds())
 			row.Train, row.Load, row.Pause = record.Some(t.Train.Seconds()), record.Some(t.Load.Seconds()), record.Some(t.Pause.Seconds())
 			row.GPUs, row.Servers = record.Some(t.GPUs), record.Some(t.Servers)
-			row.Iteration = record.Some(t.Train.Seconds() / float64(j.Iters))
+			if j.Iters > 0 {
+				row.Iteration = record.Some(t.Train.Seconds() / float64(j.Iters))
+			}
 		}
+		row.IterationBest = best[t.Job]
 		if iters, ok := predicted[t.Job]; ok {
 			row.ItersPredicted = record.Some(float64(iters))
 		}

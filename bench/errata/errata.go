@@ -120,6 +120,7 @@ func All() []Erratum {
 		fewestServers(), fullServers(), loneReplica(),
 		slowIntra(), slottedLemma2(), slottedTheorem1(),
 		oneJob(), blocker(), wholeCluster(), splitStage(), overPrediction(),
+		cheapestFirst(), refused(), baits(), offByOne(), starved(),
 	}
 }
 

@@ -1,0 +1,199 @@
+package errata
+
+import (
+	"context"
+	"math/big"
+
+	"yardstick/bounds/theorems"
+	"yardstick/formulate/maxweight/pricing"
+	"yardstick/heuristics/elastic"
+	"yardstick/heuristics/primaldual"
+	"yardstick/sched"
+	"yardstick/sched/verify"
+)
+
+const primalDualPaper = "primal-dual"
+
+// demand is a kind of job of one slot on one server: what its only worker takes
+// of the resources a and b, and its weight.
+type demand struct {
+	a, b   int64
+	weight float64
+}
+
+// market returns an instance of one server with the resources a and b, and rings
+// of one worker that are done in a slot. Each job has a worker type of its own
+// kind; those of other kinds would need a million slots. Jobs of one kind are
+// listed together, in the order of the kinds, and all are released at 0.
+func market(name string, a, b int64, kinds []demand, counts ...int) *sched.Instance {
+	in := &sched.Instance{Name: name, Model: sched.ModelElastic, Slot: sched.Second, Deadline: sched.Second, Cluster: sched.Uniform(1, 1, 1e9, 1e9),
+		Elastic: &sched.ElasticTypes{Resources: []string{"a", "b"}, Bandwidth: 1}}
+	in.Cluster.Servers[0].Capacity = []int64{a, b}
+	for k, d := range kinds {
+		in.Elastic.Workers = append(in.Elastic.Workers, sched.Container{Demand: []int64{d.a, d.b}})
+		e := &sched.Elastic{Ring: true, MaxWorkers: 1, Batches: 1, Update: []sched.Duration{0}}
+		for m := range kinds {
+			e.Train = append(e.Train, sched.Duration(sched.Second)*1000)
+			if m != k {
+				e.Train[m] *= 1_000_000
+			}
+		}
+		for range counts[k] {
+			in.Jobs = append(in.Jobs, sched.Job{Weight: d.weight, Elastic: e})
+		}
+	}
+	return in
+}
+
+// inSlots returns the schedule in which every job of a market runs in the given
+// slot; jobs in slot −1 are left out.
+func inSlots(in *sched.Instance, slots []int64) *sched.Schedule {
+	s := &sched.Schedule{Class: sched.Class{Kind: sched.E, Slotted: true}, Segments: []sched.Segment{}}
+	for id, t := range slots {
+		if t >= 0 {
+			s.Segments = append(s.Segments, in.ElasticSegment(sched.JobID(id), t, 1, in.ElasticPlacement(kindOf(in, id), 0, []int{1}, nil)))
+		}
+	}
+	s.Sort()
+	return s
+}
+
+// kindOf returns the worker type of a job of a market.
+func kindOf(in *sched.Instance, id int) int {
+	best := 0
+	for m, v := range in.Jobs[id].Elastic.Train {
+		if v < in.Jobs[id].Elastic.Train[best] {
+			best = m
+		}
+	}
+	return best
+}
+
+// assumptions says which of the assumptions of Theorems 3 and 5 the jobs of a
+// market meet, with F = 1 and prices λ^load − 1. Demands are small if they are
+// with ⌈log2 λ⌉ for log2 λ.
+func assumptions(in *sched.Instance, lambda *big.Rat) (inRange, small, prohibitive bool) {
+	inRange, small, prohibitive = true, true, true
+	whole := new(big.Int).Sub(ceilOf(lambda), big.NewInt(1))
+	logarithm := int64(whole.BitLen())
+	var before *sched.Elastic
+	for id := range in.Jobs {
+		if in.Jobs[id].Elastic == before {
+			continue
+		}
+		before = in.Jobs[id].Elastic
+		w := new(big.Rat).SetFloat64(in.Jobs[id].Weight)
+		sum := int64(0)
+		for r, f := range in.Elastic.Workers[kindOf(in, id)].Demand {
+			sum += f
+			small = small && f <= in.Cluster.Servers[0].Capacity[r]/logarithm
+			least := new(big.Rat).Mul(lambda, big.NewRat(f, 2))
+			prohibitive = prohibitive && least.Cmp(w) > 0
+		}
+		inRange = inRange && w.Cmp(big.NewRat(sum, 1)) == 0
+	}
+	return inRange, small, prohibitive
+}
+
+func ceilOf(v *big.Rat) *big.Int {
+	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return q
+}
+
+// batch runs A_maxweight with the paper's prices on a market, in the order of the
+// jobs, and evaluates Theorems 2 and 3. The weight of better bounds the optimum
+// from below, and so does the certificate from above.
+func batch(in *sched.Instance, better *sched.Schedule) (*Evidence, *primaldual.Outcome, error) {
+	if err := in.Validate(); err != nil {
+		return nil, nil, err
+	}
+	p := primaldual.Problem{Model: pricing.New(in), Horizon: in.DeadlineSlots()}
+	for id := range in.Jobs {
+		p.Jobs = append(p.Jobs, sched.JobID(id))
+	}
+	o := primaldual.Greedy{Order: primaldual.ByRelease}.Outcome(p)
+	slots := make([]int64, len(in.Jobs))
+	for i := range slots {
+		slots[i] = -1
+	}
+	for _, x := range o.Runs {
+		slots[x.Job] = x.Start
+	}
+	e := &Evidence{Instance: in}
+	var err error
+	if e.Schedule, err = verify.Check(in, inSlots(in, slots)); err != nil {
+		return nil, nil, err
+	}
+	if e.Better, err = verify.Check(in, better); err != nil {
+		return nil, nil, err
+	}
+	m := theorems.MaxWeight{Ring: true, Weight: e.Schedule.Cost(sched.ScheduledWeight), Load: new(big.Rat), Refused: len(o.Runs) < len(in.Jobs),
+		Optimum: theorems.Interval{Lower: e.Better.Cost(sched.ScheduledWeight), Upper: primaldual.Certify(p, o.Prices(), 0).Value},
+		Lambda:  new(big.Rat).SetFloat64(o.Tariff.Lambda)}
+	m.WeightsInRange, m.SmallDemands, m.Prohibitive = assumptions(in, m.Lambda)
+	for id := range in.Jobs {
+		d := theorems.DualJob{Weight: new(big.Rat).SetFloat64(in.Jobs[id].Weight), Utility: o.Utility[id], Cost: new(big.Rat)}
+		if d.Utility == nil {
+			d.Utility = new(big.Rat)
+		}
+		for r, f := range in.Elastic.Workers[kindOf(in, id)].Demand {
+			price := new(big.Rat).SetFloat64(o.Delta[r])
+			d.Cost.Add(d.Cost, price.Mul(price, big.NewRat(f, 1)))
+		}
+		m.Jobs = append(m.Jobs, d)
+	}
+	for r, c := range in.Cluster.Servers[0].Capacity {
+		used := int64(0)
+		for _, x := range o.Runs {
+			used += in.Elastic.Workers[kindOf(in, int(x.Job))].Demand[r]
+		}
+		if load := big.NewRat(used, c); load.Cmp(m.Load) > 0 {
+			m.Load = load
+		}
+	}
+	e.Results = append(theorems.Feasible(m), theorems.Approximation(m, theorems.Printed))
+	return e, o, nil
+}
+
+// lacking returns by how much more weight the better schedule has.
+func (e *Evidence) lacking() *big.Rat {
+	return new(big.Rat).Quo(e.Better.Cost(sched.ScheduledWeight), e.Schedule.Cost(sched.ScheduledWeight))
+}
+
+// PrimalDualTheorems evaluates what is proven about A_online on one of its runs:
+// Lemma 1, and Theorem 5 where the theorem's algorithm was run, that is the literal
+// form with prices as printed. lambda is then that of Eq. (11) for the whole
+// instance, and nil otherwise; opt is what is proven about the least total weighted
+// completion time of class Es, in microseconds. The assumptions of Theorem 5 are
+// taken not to be met.
+func PrimalDualTheorems(v *verify.Verified, p *primaldual.Policy, lambda *big.Rat, opt theorems.Interval) []theorems.Result {
+	o := onlineRun(v, p, lambda, opt)
+	return append([]theorems.Result{theorems.Competitive(o), theorems.PrintedTheorem5(o)}, theorems.Complexity()...)
+}
+
+func onlineRun(v *verify.Verified, p *primaldual.Policy, lambda *big.Rat, opt theorems.Interval) theorems.OnlineRun {
+	o := theorems.OnlineRun{Cost: v.Cost(sched.WeightedCompletion), Optimum: opt, Lambda: lambda, Total: new(big.Rat)}
+	o.Alpha, o.Kept = p.Alpha()
+	for i := range v.Instance().Jobs {
+		w := new(big.Rat).SetFloat64(v.Instance().Jobs[i].Weight)
+		o.Total.Add(o.Total, w)
+		if o.Least == nil || w.Cmp(o.Least) < 0 {
+			o.Least = w
+		}
+	}
+	return o
+}
+
+// runOnline replays a market under A_online.
+func runOnline(ctx context.Context, in *sched.Instance, o primaldual.Options) (*verify.Verified, *primaldual.Policy, error) {
+	p := primaldual.New(o)
+	r, err := elastic.Run(ctx, in, p, elastic.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := verify.Check(in, r.Schedule)
+	return v, p, err
+}

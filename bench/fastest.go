@@ -1,0 +1,42 @@
+package bench
+
+import (
+	"yardstick/bench/record"
+	"yardstick/sched"
+	"yardstick/solvers/cuts"
+)
+
+// fastest knows the least iteration times of the jobs of each instance, which
+// all its cells share.
+type fastest map[*Instance][]record.Opt[float64]
+
+// of returns the least iteration time of every job in seconds, missing where it
+// is not proven or, as for elastic jobs, not defined.
+func (f fastest) of(in *Instance) []record.Opt[float64] {
+	if known, ok := f[in]; ok {
+		return known
+	}
+	list := make([]record.Opt[float64], len(in.Jobs))
+	switch in.Model {
+	case sched.ModelGang, sched.ModelPreemptive:
+		best, err := cuts.AlphaMins(in.Instance)
+		if err != nil {
+			break // a column that may be missing is not worth failing for
+		}
+		for i, b := range best {
+			if b.Exact {
+				list[i] = record.FromRat(b.Alpha)
+			}
+		}
+	case sched.ModelSharing:
+		for i := range in.Jobs {
+			least := in.Jobs[i].Sharing.Accumulation[0].Iter
+			for _, a := range in.Jobs[i].Sharing.Accumulation {
+				least = min(least, a.Iter)
+			}
+			list[i] = record.Some(float64(least) / 1e9)
+		}
+	}
+	f[in] = list
+	return list
+}
