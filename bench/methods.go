@@ -17,7 +17,9 @@ import (
 
 // Replayed is an online policy with what predicts the lengths of its jobs.
 type Replayed struct {
-	New func() sim.Policy // a fresh policy for every run
+	// New makes a fresh policy for a run. Of the instance it may use what the
+	// policy is told anyway: the cluster and the table of interference.
+	New func(*sched.Instance) sim.Policy
 	// Predictor names what NewPredictor makes from an instance's history and
 	// seed. Without it the policy is told the truth.
 	Predictor    string
@@ -50,7 +52,7 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 			return nil, err
 		}
 	}
-	r, err := sim.Run(ctx, p.Instance, m.policy.New(), o)
+	r, err := sim.Run(ctx, p.Instance, m.policy.New(p.Instance), o)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +175,13 @@ func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outco
 		o.ClaimedOptimum = restate(o.ClaimedOptimum)
 	}
 	return o
+}
+
+// Search returns an exact method: solve finds a schedule and proves a bound for
+// one objective. It is not asked for objectives that differ from another by a
+// constant of the instance.
+func Search(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
+	return &searchMethod{ref, version, solve}
 }
 
 // Exhaustive returns the continuous-time branch and bound over semi-active

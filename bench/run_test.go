@@ -59,11 +59,11 @@ func (f *fake) Run(_ context.Context, p Problem) ([]Outcome, error) {
 }
 
 func fifo() Method {
-	return Policy(MethodRef{Name: "fifo"}, "1", Replayed{New: func() sim.Policy { return listsched.FIFO(listsched.Options{}) }})
+	return Policy(MethodRef{Name: "fifo"}, "1", Replayed{New: func(*sched.Instance) sim.Policy { return listsched.FIFO(listsched.Options{}) }})
 }
 
 func sjf() Method {
-	return Policy(MethodRef{Name: "sjf"}, "1", Replayed{New: func() sim.Policy { return listsched.SJF(listsched.Options{}) }})
+	return Policy(MethodRef{Name: "sjf"}, "1", Replayed{New: func(*sched.Instance) sim.Policy { return listsched.SJF(listsched.Options{}) }})
 }
 
 func optimum() Method { return Exhaustive(MethodRef{Name: "exhaustive"}, "1") }

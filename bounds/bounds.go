@@ -19,8 +19,9 @@
 // divide the costs of N, P and P0. They do not divide the cost of schedules
 // that share GPUs: two jobs on one GPU may do more than one GPU's work.
 //
-// Two bounds use more of the rules. [Packing] needs that a job holds all of its
-// GPUs or none (P0), and [Lagrangian] that it is never preempted (N).
+// Some bounds use more of the rules. [Packing], [PackedSRPT] and [PackedBusyTime]
+// need that a job holds all of its GPUs or none (P0), and [Lagrangian] that it is
+// never preempted (N).
 //
 // Every value is computed from the raw job data in integers and rationals and
 // rounded only downwards; where all costs are integers it is then rounded up to
@@ -163,7 +164,8 @@ func Energy(in *sched.Instance, obj sched.Objective) (Bound, error) { return one
 // fit the cluster, and so do their images. One f makes every gang of more than
 // half of the GPUs need all of them.
 //
-// The functions are, for k = 1, …, 8, f(x) = x if (k+1)x is an integer and
+// The functions are g/G' in place of g/G, G' being the most GPUs that gangs can
+// hold together; for k = 1, …, 8, f(x) = x if (k+1)x is an integer and
 // ⌊(k+1)x⌋/k otherwise; and, for the eight largest gangs g ≤ G/2, f(x) = 1 above
 // 1 − g/G, 0 below g/G and x between. It holds for P0, where a job holds all of
 // its GPUs or none, but not for fluid schedules. Cost: O(n log n).

@@ -52,47 +52,14 @@ func (w *workload) packing(obj sched.Objective) (*big.Rat, error) {
 	if err := forMakespan(obj); err != nil {
 		return nil, err
 	}
-	events, gpus := w.milestones(), w.gpus
-	best := w.energyEnd(events, gpus, func(gang int64) int64 { return gang })
-	consider := func(whole int64, share func(int64) int64) {
-		if v := w.energyEnd(events, whole, share); v.Cmp(best) > 0 {
+	events := w.milestones()
+	best := new(big.Rat)
+	for _, u := range dualFunctions(w.in) {
+		if v := w.energyEnd(events, u.whole, u.share); v.Cmp(best) > 0 {
 			best = v
 		}
 	}
-	const most = 8 // functions of each kind
-	for k := int64(1); k <= most; k++ {
-		consider(k*gpus, func(gang int64) int64 {
-			if (k+1)*gang%gpus == 0 {
-				return k * gang
-			}
-			return (k + 1) * gang / gpus * gpus
-		})
-	}
-	for _, least := range w.narrow(most) {
-		consider(gpus, func(gang int64) int64 {
-			switch {
-			case gang > gpus-least:
-				return gpus
-			case gang < least:
-				return 0
-			}
-			return gang
-		})
-	}
 	return best, nil
-}
-
-// narrow returns the largest gangs of at most half of the GPUs, at most n.
-func (w *workload) narrow(n int) []int64 {
-	var out []int64
-	for i := range w.in.Jobs {
-		if g := int64(w.in.Jobs[i].Gang()); 2*g <= w.gpus {
-			out = append(out, g)
-		}
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	return out[max(0, len(out)-n):]
 }
 
 // milestone is the release of a job, or when it would end if it ran at once.

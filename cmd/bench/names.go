@@ -32,35 +32,47 @@ import (
 // methods maps every method's name to its constructor.
 func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 	return map[string]func(bench.MethodRef) (bench.Method, error){
-		"fifo":           listPolicy(listsched.FIFO),
-		"sjf":            listPolicy(listsched.SJF),
-		"spjf":           publishedPolicy(listsched.SPJF),
-		"spwf":           publishedPolicy(listsched.SPWF),
-		"wcs-duration":   publishedPolicy(listsched.WCSDuration),
-		"wcs-workload":   publishedPolicy(listsched.WCSWorkload),
-		"wcs-subtime":    publishedPolicy(listsched.WCSSubTime),
-		"a-srpt":         asrptPolicy(false),
-		"a-srpt-perfect": asrptPolicy(true),
-		"srtf":           lazerPolicy(false),
-		"lazer":          lazerPolicy(true),
-		"periodic":       periodicPolicy("60s"),
-		"periodic-60":    periodicPolicy("60s"),
-		"periodic-360":   periodicPolicy("360s"),
-		"periodic-600":   periodicPolicy("600s"),
-		"exhaustive":     exhaustiveMethod,
-		"time-indexed":   timeIndexedMethod,
-		"lb0":            lowerBound(bench.Closed(bounds.LB0)),
-		"srpt":           lowerBound(bench.Closed(bounds.SRPT)),
-		"srpt-ranked":    lowerBound(bench.Closed(bounds.Ranked)),
-		"mean-busy-time": lowerBound(bench.Closed(bounds.MeanBusyTime)),
-		"area":           lowerBound(bench.Closed(bounds.Area)),
-		"energy":         lowerBound(bench.Closed(bounds.Energy)),
-		"packing":        lowerBound(bench.Closed(bounds.Packing)),
-		"hybrid":         lowerBound(hybrid),
-		"lagrangian":     lagrangian,
-		"pti":            intervalBound(interval.PTI),
-		"npti":           intervalBound(interval.NPTI),
-		"conf":           intervalBound(interval.CONF),
+		"fifo":              listPolicy(listsched.FIFO),
+		"sjf":               listPolicy(listsched.SJF),
+		"spjf":              publishedPolicy(listsched.SPJF),
+		"spwf":              publishedPolicy(listsched.SPWF),
+		"wcs-duration":      publishedPolicy(listsched.WCSDuration),
+		"wcs-workload":      publishedPolicy(listsched.WCSWorkload),
+		"wcs-subtime":       publishedPolicy(listsched.WCSSubTime),
+		"a-srpt":            asrptPolicy(false),
+		"a-srpt-perfect":    asrptPolicy(true),
+		"srtf":              lazerPolicy(false),
+		"lazer":             lazerPolicy(true),
+		"periodic":          periodicPolicy("60s"),
+		"periodic-60":       periodicPolicy("60s"),
+		"periodic-360":      periodicPolicy("360s"),
+		"periodic-600":      periodicPolicy("600s"),
+		"sjf-bsbf":          bsbfPolicy,
+		"sjf-ffs":           ffsPolicy,
+		"sharing-fifo":      sharingFIFO,
+		"sharing-sjf":       sharingSJF,
+		"tiresias-las":      tiresiasPolicy,
+		"exhaustive":        exhaustiveMethod,
+		"sharing-search":    sharingSearch,
+		"time-indexed":      timeIndexedMethod,
+		"lb0":               lowerBound(bench.Closed(bounds.LB0)),
+		"srpt":              lowerBound(bench.Closed(bounds.SRPT)),
+		"srpt-ranked":       lowerBound(bench.Closed(bounds.Ranked)),
+		"mean-busy-time":    lowerBound(bench.Closed(bounds.MeanBusyTime)),
+		"area":              lowerBound(bench.Closed(bounds.Area)),
+		"energy":            lowerBound(bench.Closed(bounds.Energy)),
+		"packing":           lowerBound(bench.Closed(bounds.Packing)),
+		"theta-lb0":         lowerBound(bench.Closed(bounds.ThetaLB0)),
+		"theta-srpt":        lowerBound(bench.Closed(bounds.ThetaSRPT)),
+		"theta-srpt-ranked": lowerBound(bench.Closed(bounds.ThetaRanked)),
+		"theta-area":        lowerBound(bench.Closed(bounds.ThetaArea)),
+		"theta-eei":         lowerBound(bench.Closed(bounds.ThetaEEI)),
+		"pair-lp":           lowerBound(pairLP),
+		"hybrid":            lowerBound(hybrid),
+		"lagrangian":        lagrangian,
+		"pti":               intervalBound(interval.PTI),
+		"npti":              intervalBound(interval.NPTI),
+		"conf":              intervalBound(interval.CONF),
 	}
 }
 
@@ -212,7 +224,7 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.Met
 			return nil, err
 		}
 		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
-		return bench.Policy(ref, "1", bench.Replayed{New: func() sim.Policy { return policy(o) }}), nil
+		return bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return policy(o) }}), nil
 	}
 }
 
@@ -228,7 +240,7 @@ func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(benc
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		replayed.New = func() sim.Policy { return policy(o) }
+		replayed.New = func(*sched.Instance) sim.Policy { return policy(o) }
 		return bench.Policy(ref, "2", replayed), nil
 	}
 }
@@ -245,10 +257,10 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		p.text("layout", o.Layout.String(), &o.Layout)
 		p.text("slowest", o.Slowest.String(), &o.Slowest)
 		o.IdleStart = p.flag("idle-start")
-		replayed := bench.Replayed{New: func() sim.Policy { return asrpt.Perfect(o) }}
+		replayed := bench.Replayed{New: func(*sched.Instance) sim.Policy { return asrpt.Perfect(o) }}
 		if !perfect {
 			replayed = p.predictor(predict.Forest)
-			replayed.New = func() sim.Policy { return asrpt.New(o) }
+			replayed.New = func(*sched.Instance) sim.Policy { return asrpt.New(o) }
 		}
 		if err := p.finish(); err != nil {
 			return nil, err
@@ -281,7 +293,7 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		replayed.New = func() sim.Policy {
+		replayed.New = func(*sched.Instance) sim.Policy {
 			switch {
 			case fixed > 0:
 				return lazer.Deferring(o, lazer.Fixed(fixed))
@@ -309,7 +321,7 @@ func periodicPolicy(interval string) func(bench.MethodRef) (bench.Method, error)
 		if every <= 0 {
 			return nil, fmt.Errorf("interval: it must be positive")
 		}
-		replayed.New = func() sim.Policy { return lazer.NewPeriodic(every, rule) }
+		replayed.New = func(*sched.Instance) sim.Policy { return lazer.NewPeriodic(every, rule) }
 		return bench.Policy(ref, "1", replayed), nil
 	}
 }

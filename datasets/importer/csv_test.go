@@ -86,6 +86,56 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { compareCSV(t, text) })
 }
 
+// The places of a byte are those that one finds byte by byte.
+func TestAppendPlaces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 20000 {
+		wanted := byte(rng.Uint32())
+		line := make([]byte, rng.IntN(40))
+		for i := range line {
+			line[i] = wanted + byte(rng.IntN(3)) - 1 // also its neighbours, which carries could mistake for it
+			if rng.IntN(2) == 0 {
+				line[i] = wanted ^ 0x80
+			}
+		}
+		var want []int32
+		for i, b := range line {
+			if b == wanted {
+				want = append(want, int32(i))
+			}
+		}
+		if got := appendPlaces(nil, line, wanted); !slices.Equal(got, want) {
+			t.Fatalf("%x is at %v of %x, want %v", wanted, got, line, want)
+		}
+	}
+}
+
+// A text stays as it was, however many follow.
+func TestTexts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	var texts Texts
+	var got, want []string
+	b := make([]byte, 3*textBytes)
+	for i := range 3000 {
+		n := rng.IntN(300)
+		if i%500 == 0 {
+			n = len(b)
+		}
+		for j := range b[:n] {
+			b[j] = byte(rng.Uint32())
+		}
+		got, want = append(got, texts.Text(b[:n])), append(want, string(b[:n]))
+	}
+	if !slices.Equal(got, want) {
+		t.Error("a text has changed")
+	}
+	for n, want := range map[int]string{1: "000001", 99999: "099999", 100000: "100000", 1234567: "1234567"} {
+		if got := texts.ID(n); got != want {
+			t.Errorf("job %d is %s", n, got)
+		}
+	}
+}
+
 func TestCSVFields(t *testing.T) {
 	c, err := NewCSV("f", strings.NewReader("\ufeffName, n ,when,\nann,1.50,2020-01-02 03:04:05,x\n\"b, c\",, None ,y\n ,1e3,1970-01-01 00:00:00,\n"), CSVOptions{Nulls: []string{"None"}})
 	if err != nil {

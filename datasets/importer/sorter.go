@@ -104,8 +104,11 @@ func (s *Sorter) value(e *entry) []byte {
 
 func (s *Sorter) sort() {
 	slices.SortFunc(s.entries, func(a, b entry) int {
-		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
-			return c
+		if a.prefix != b.prefix {
+			if a.prefix < b.prefix {
+				return -1
+			}
+			return 1
 		}
 		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
 			return c

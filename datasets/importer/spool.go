@@ -45,6 +45,7 @@ type spool struct {
 	file    *temporary
 	columns []datasets.Column
 	batch   *table.Batch // to be written, or read last
+	held    int          // bytes of text in batch
 	bytes   []byte       // of batches to be written, or of the batch read last
 }
 
@@ -68,7 +69,8 @@ func (s *spool) close() { s.file.close() }
 
 func (s *spool) add(r *datasets.Row) error {
 	r.Append(s.batch)
-	if s.batch.Rows < table.BatchRows {
+	s.held += len(r.JobID) + len(r.User.V) + len(r.VC.V) + len(r.Group.V) + len(r.Status.V) + len(r.Model.V) + len(r.GPUType.V)
+	if s.batch.Rows < table.BatchRows && s.held < spoolBuffer {
 		return nil
 	}
 	s.encode()
@@ -102,7 +104,7 @@ func (s *spool) encode() {
 	}
 	binary.LittleEndian.PutUint32(b[at:], uint32(len(b)-at-4))
 	s.batch.Clear()
-	s.bytes = b
+	s.bytes, s.held = b, 0
 }
 
 func appendNumbers(b []byte, batch *table.Batch, c int) []byte {

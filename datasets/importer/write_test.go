@@ -158,7 +158,7 @@ func TestSpool(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range b.Rows {
-				sameRow(t, b, want[rows/table.BatchRows], i)
+				sameRow(t, b, i, want[rows/table.BatchRows], rows%table.BatchRows)
 				rows++
 			}
 		}
@@ -168,19 +168,19 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-func sameRow(t *testing.T, got, want *table.Batch, i int) {
+func sameRow(t *testing.T, got *table.Batch, i int, want *table.Batch, j int) {
 	t.Helper()
 	for c, column := range datasets.Columns() {
 		if column.Type == "utf8" {
 			v, ok := got.Text(c, i)
-			w, there := want.Text(c, i)
+			w, there := want.Text(c, j)
 			if ok != there || ok && v != w {
 				t.Fatalf("row %d: %s is %.20q, %v, want %.20q, %v", i, column.Name, v, ok, w, there)
 			}
 			continue
 		}
 		v, ok := got.Number(c, i)
-		w, there := want.Number(c, i)
+		w, there := want.Number(c, j)
 		if ok != there || ok && math.Float64bits(v) != math.Float64bits(w) {
 			t.Fatalf("row %d: %s is %v, %v, want %v, %v", i, column.Name, v, ok, w, there)
 		}

@@ -48,21 +48,35 @@ func LogRules(o Options) []importer.Rule[*Job] {
 	}
 }
 
-// logJob is a job as the log has it.
+// logJob is a job as the log has it. A text is "" where it is missing or null.
 type logJob struct {
-	JobID, ID *string // the latter in excerpts of the log
-	Status    *string
-	VC        *string
-	User      *string
-	Submitted *string  `json:"submitted_time"`
-	GPUs      *float64 `json:"num_gpus"` // in excerpts that lack the detail
-	Attempts  []struct {
-		Start  *string `json:"start_time"`
-		End    *string `json:"end_time"`
+	JobID, ID        string // the latter in excerpts of the log
+	Status, VC, User string
+	Submitted        string   `json:"submitted_time"`
+	GPUs             *float64 `json:"num_gpus"` // in excerpts that lack the detail
+	Attempts         []struct {
+		Start  string `json:"start_time"`
+		End    string `json:"end_time"`
 		Detail []struct {
 			GPUs []string `json:"gpus"`
 		} `json:"detail"`
 	} `json:"attempts"`
+}
+
+// clear empties the job for the next one. Slices keep their memory, whose values
+// package encoding/json fills in where it finds a member and leaves as they are
+// where it does not.
+func (l *logJob) clear() {
+	attempts := l.Attempts[:cap(l.Attempts)]
+	*l = logJob{Attempts: attempts[:0]}
+	for i := range attempts {
+		a := &attempts[i]
+		detail := a.Detail[:cap(a.Detail)]
+		a.Start, a.End, a.Detail = "", "", detail[:0]
+		for j := range detail {
+			detail[j].GPUs = detail[j].GPUs[:0]
+		}
+	}
 }
 
 // ImportLog converts the JSON job log, an array of jobs
@@ -105,8 +119,9 @@ func convertLog(in, out string, o Options) (*importer.Report, error) {
 
 func jobs(f *importer.JSON, o Options) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
+		var in logJob
 		for {
-			var in logJob
+			in.clear()
 			_, err := f.Next(&in)
 			if errors.Is(err, io.EOF) {
 				return
@@ -184,16 +199,16 @@ func (l *logJob) job(o Options) (*Job, error) {
 }
 
 // label is a text of the log: NULL if it is null, empty or None.
-func label(s *string) datasets.Opt[string] {
-	if s == nil || *s == "" || *s == "None" {
+func label(s string) datasets.Opt[string] {
+	if s == "" || s == "None" {
 		return datasets.Opt[string]{}
 	}
-	return datasets.Some(*s)
+	return datasets.Some(s)
 }
 
 // date is a date of the log, in seconds since 1970. A zone of its own, PST or
 // PDT, may follow.
-func date(s *string, clock importer.Clock) (datasets.Opt[float64], error) {
+func date(s string, clock importer.Clock) (datasets.Opt[float64], error) {
 	text := label(s)
 	if !text.OK {
 		return datasets.Opt[float64]{}, nil

@@ -1,6 +1,8 @@
 package philly
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +104,48 @@ func TestImportLogErrors(t *testing.T) {
 		}
 		if left, _ := os.ReadDir(filepath.Dir(out)); len(left) != 0 {
 			t.Errorf("%s: %v was left behind", name, left)
+		}
+	}
+}
+
+// What an entry has says nothing about the next one: a log gives the same rows
+// as its entries one by one.
+func TestLogEntriesAreIndependent(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	one := func(values ...string) string { return values[rng.IntN(len(values))] }
+	time := func() string { return one("null", `"None"`, `"2017-10-03 00:00:00"`, `"2017-10-03 00:01:00"`) }
+	entry := func(i int) string {
+		var attempts []string
+		for range rng.IntN(4) {
+			var members []string
+			for _, m := range []string{`"start_time": ` + time(), `"end_time": ` + time(),
+				`"detail": ` + one("null", "[]", `[{}]`, `[{"gpus": null}]`, `[{"ip": "m", "gpus": ["a"]}]`, `[{"gpus": ["a", "b", "c"]}, {"gpus": ["a"]}]`)} {
+				if rng.IntN(4) > 0 {
+					members = append(members, m)
+				}
+			}
+			attempts = append(attempts, "{"+strings.Join(members, ", ")+"}")
+		}
+		members := []string{fmt.Sprintf(`"jobid": "%d"`, i), `"submitted_time": "2017-10-03 00:00:00"`}
+		for _, m := range []string{`"user": ` + one("null", `"u"`), `"vc": ` + one("null", `"v"`), `"status": ` + one("null", `"Pass"`),
+			`"num_gpus": ` + one("null", "0", "2"), `"attempts": [` + strings.Join(attempts, ", ") + "]", `"attempts": null`} {
+			if rng.IntN(4) > 0 {
+				members = append(members, m)
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	for _, rules := range [][]string{{"negative-time"}, {"negative-time", "synergy"}} {
+		var log []string
+		var want []datasets.Row
+		for i := range 200 {
+			log = append(log, entry(i))
+			_, rows := loadLog(t, write(t, []byte(log[i])), Options{Rules: rules})
+			want = append(want, rows...)
+		}
+		_, got := loadLog(t, write(t, []byte("["+strings.Join(log, ",\n")+"]")), Options{Rules: rules})
+		if !slices.Equal(got, want) || len(want) < 100 {
+			t.Errorf("%v: of %s\n%+v, but one by one %+v", rules, strings.Join(log, ",\n"), got, want)
 		}
 	}
 }

@@ -50,8 +50,8 @@ type digest struct {
 }
 
 // add appends the first n cells: per value a byte for presence, then a number's
-// eight bytes or a text's length and bytes.
-func (d *digest) add(c *cells, n int) {
+// eight bytes or a text's length and bytes. It returns the number of bytes.
+func (d *digest) add(c *cells, n int) int {
 	b := d.bytes[:0]
 	if !c.used {
 		b = append(b, make([]byte, n)...)
@@ -70,4 +70,5 @@ func (d *digest) add(c *cells, n int) {
 	}
 	d.sum = crc32.Update(d.sum, crc32.MakeTable(crc32.Castagnoli), b)
 	d.bytes = b
+	return len(b)
 }

@@ -167,6 +167,96 @@ func TestChecksumsAreOverValues(t *testing.T) {
 	}
 }
 
+// Batches of any size, and rows between them, make one table.
+func TestWriteBatches(t *testing.T) {
+	columns := []Column{{Name: "n", Kind: Number, Nullable: true}, {Name: "t", Kind: Text}, {Name: "d", Kind: Text, Nullable: true, Distinct: true}, {Name: "m", Kind: Number, Distinct: true}}
+	rng := rand.New(rand.NewPCG(3, 3))
+	var out bytes.Buffer
+	w := NewWriter(&out, columns)
+	b := NewBatch(columns)
+	const rows = 5000
+	for row := range rows {
+		set := func(b *Batch, i int) {
+			if row%1000 < 300 && row%2 == 0 { // else NULL, also in whole batches
+				b.SetNumber(0, i, float64(row))
+				b.SetText(2, i, fmt.Sprint("d", row))
+			}
+			b.SetText(1, i, fmt.Sprint(row%7))
+			b.SetNumber(3, i, -float64(row))
+		}
+		var err error
+		if row%97 == 0 { // a row of its own, after what came before
+			if err = w.Write(b); err == nil {
+				b.Clear()
+				set(w.batch, w.batch.Rows)
+				err = w.EndRow()
+			}
+		} else {
+			set(b, b.Rows)
+			if b.Rows++; b.Rows == BatchRows || rng.IntN(50) == 0 {
+				err = w.Write(b)
+				b.Clear()
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New("memory", bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := 0
+	for b, err := range f.Scan([]int{0, 1, 2, 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Rows {
+			n, there := b.Number(0, i)
+			text, _ := b.Text(1, i)
+			d, distinct := b.Text(2, i)
+			m, _ := b.Number(3, i)
+			want := row%1000 < 300 && row%2 == 0
+			if there != want || distinct != want || want && (n != float64(row) || d != fmt.Sprint("d", row)) || text != fmt.Sprint(row%7) || m != -float64(row) {
+				t.Fatalf("row %d is %v %v %q %q %v %v", row, n, there, text, d, distinct, m)
+			}
+			row++
+		}
+	}
+	if row != rows {
+		t.Errorf("%d rows", row)
+	}
+}
+
+// What a writer holds in memory is bounded in bytes too.
+func TestRowGroupsOfLongTexts(t *testing.T) {
+	var out bytes.Buffer
+	w := NewWriter(&out, []Column{{Name: "t", Kind: Text}})
+	const size, rows = 1 << 17, 3*rowGroupBytes/(1<<17) + 10
+	for i := range rows {
+		w.Text(0, strings.Repeat(string(rune('a'+i%26)), size))
+		if err := w.EndRow(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New("memory", bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.file.RowGroups()); n < 3 || f.Rows() != rows {
+		t.Errorf("%d rows in %d row groups", f.Rows(), n)
+	}
+}
+
 func TestWriterNeedsValues(t *testing.T) {
 	defer func() {
 		if recover() == nil {

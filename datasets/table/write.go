@@ -13,7 +13,8 @@ import (
 const (
 	createdBy       = "yardstick version 1(build 1)"
 	rowGroupRows    = 1 << 17 // what a writer holds in memory at most
-	dictionaryBytes = 1 << 16 // larger dictionaries give way to plain texts
+	rowGroupBytes   = 1 << 26 // the same in bytes, before compression
+	dictionaryBytes = 1 << 16 // larger dictionaries give way to plain values
 )
 
 // Writer writes a Parquet file row by row: set the cells of a row, then call
@@ -25,7 +26,8 @@ type Writer struct {
 	values  []parquet.Value // of one column of a batch
 	nulls   []parquet.Value // all NULL
 	digests []digest
-	group   int // rows in the row group
+	rows    int // in the row group
+	bytes   int // in the row group, as they are digested
 }
 
 // NewWriter returns a writer of the given columns, each of kind Text or Number
@@ -107,14 +109,14 @@ func (w *Writer) Write(b *Batch) error {
 	}
 	out := w.out.ColumnWriters()
 	for c := range w.columns {
-		w.digests[c].add(&b.cells[c], b.Rows)
+		w.bytes += w.digests[c].add(&b.cells[c], b.Rows)
 		if _, err := out[c].WriteRowValues(w.column(c, b)); err != nil {
 			return fmt.Errorf("writing Parquet: %w", err)
 		}
 	}
-	w.group += b.Rows
-	if w.group >= rowGroupRows {
-		w.group = 0
+	w.rows += b.Rows
+	if w.rows >= rowGroupRows || w.bytes >= rowGroupBytes {
+		w.rows, w.bytes = 0, 0
 		if err := w.out.Flush(); err != nil {
 			return fmt.Errorf("writing Parquet: %w", err)
 		}

@@ -247,22 +247,29 @@ func TestListSchedules(t *testing.T) {
 		in := schedtest.Gang(r, schedtest.Shape{Jobs: 2 + r.IntN(8), Servers: 1 + r.IntN(3), GPUs: 4, Stages: 2, Traffic: true})
 		p := problemOf(t, in, sched.TotalCompletion)
 		order := r.Perm(len(p.jobs))
-		for _, g := range []grid{{slot: sched.Second / 4}, {slot: sched.Second / 4, up: true}} {
+		for _, up := range []bool{false, true} {
+			g := grid{slot: sched.Second / 4, up: up}
+			known := p.planOf(p.listSchedule(order))
 			starts := p.onGrid(g, order)
-			cost := g.cost(p, starts)
-			m, err := p.build(g, p.deadlines(g, cost), make([]bool, len(p.jobs)), true)
+			if up {
+				known.cost = g.cost(p, starts)
+			}
+			m, err := p.build(g, p.deadlines(g, known.cost), make([]bool, len(p.jobs)), true)
 			if err != nil {
 				t.Fatal(err)
 			}
 			x := m.point(starts)
+			if !up {
+				x = m.discretised(known.stays)
+			}
 			if x == nil {
 				t.Fatal("the windows cut off the schedule that they come from")
 			}
 			if err := milp.Check(m.model, x); err != nil {
 				t.Fatal(err)
 			}
-			if m.model.ExactObjective(x).Cmp(cost) != 0 {
-				t.Fatalf("the point costs %v, its starts %v", m.model.ExactObjective(x), cost)
+			if c := m.model.ExactObjective(x).Cmp(known.cost); c > 0 || up && c != 0 {
+				t.Fatalf("the point costs %v, the schedule %v", m.model.ExactObjective(x), known.cost)
 			}
 		}
 		stays := p.listSchedule(order)

@@ -45,7 +45,8 @@ type problem struct {
 	makespan bool
 	gpus     int
 	jobs     []job
-	effort   int // spent on list schedules, in elementary steps
+	others   []*big.Rat // others[j] is less than all jobs but j cost in any schedule, or equal; nil for the makespan
+	effort   int        // spent on list schedules, in elementary steps
 }
 
 // newProblem reads the instance.
@@ -83,6 +84,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 			return nil, fmt.Errorf("job %d may end at %v, after %v", i, end, sched.MaxTime)
 		}
 		p.jobs = append(p.jobs, out)
+	}
+	if !p.makespan {
+		p.others = p.boundOthers()
 	}
 	return p, nil
 }
@@ -176,15 +180,14 @@ func (p *problem) trivial() *big.Rat {
 // deadlines returns H_j: a time that job j completes by in every schedule of
 // cost at most ub. For the makespan that is ub itself; otherwise
 //
-//	H_j = (ub − Σ_{i≠j} w_i (r_i + d_i^min)) / w_j,
+//	H_j = (ub − others_j) / w_j,
 //
-// because the other jobs cost at least the subtracted sum. Neither is more than
-// the last release date and all longest durations together: in a schedule in
-// which no job can start earlier on its servers, some job runs at any time
-// between the last release date and the end. One such schedule is optimal. On
-// a grid rounded up, schedules of the grid are meant.
+// because the other jobs cost at least others_j, whatever job j does. Neither
+// is more than the last release date and all longest durations together: in a
+// schedule in which no job can start earlier on its servers, some job runs at
+// any time between the last release date and the end. One such schedule is
+// optimal. On a grid rounded up, schedules of the grid are meant.
 func (p *problem) deadlines(g grid, ub *big.Rat) []sched.Time {
-	alone := p.sum(func(j *job) sched.Time { return j.release + j.least() })
 	var last, total sched.Time
 	for i := range p.jobs {
 		j := &p.jobs[i]
@@ -200,9 +203,7 @@ func (p *problem) deadlines(g grid, ub *big.Rat) []sched.Time {
 		j := &p.jobs[i]
 		h := new(big.Rat).Set(ub)
 		if !p.makespan {
-			w := new(big.Rat).SetFloat64(j.weight)
-			own := new(big.Rat).SetInt64(int64(j.release + j.least()))
-			h.Sub(h, alone).Add(h, own.Mul(own, w)).Quo(h, w)
+			h.Sub(h, p.others[i]).Quo(h, new(big.Rat).SetFloat64(j.weight))
 		}
 		floor := new(big.Int).Div(h.Num(), h.Denom()) // Euclidean: rounds down
 		out[i] = min(last+total, sched.MaxTime)

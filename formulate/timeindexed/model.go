@@ -285,13 +285,13 @@ func (m *program) point(starts []start) []float64 {
 	return x
 }
 
-// starts reads an integral point; it returns nil if a job does not start
-// exactly once.
+// starts reads an integral point, whose columns of starts come first; it
+// returns nil if a job does not start exactly once.
 func (m *program) starts(x []float64) []start {
 	out := make([]start, len(m.p.jobs))
 	count := make([]int, len(m.p.jobs))
-	for c, v := range x {
-		if v > 0.5 {
+	for c := range min(len(x), len(m.cols)) {
+		if x[c] > 0.5 {
 			r := &m.runs[m.cols[c].run]
 			out[r.job] = start{job: r.job, choice: r.choice, slot: m.cols[c].slot}
 			count[r.job]++

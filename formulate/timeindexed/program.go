@@ -3,6 +3,7 @@ package timeindexed
 import (
 	"errors"
 	"fmt"
+	"math/big"
 
 	"yardstick/formulate"
 	"yardstick/sched"
@@ -11,9 +12,12 @@ import (
 // ErrServers reports a point whose starts no assignment of servers realises.
 var ErrServers = errors.New("no servers exist for these starts")
 
-// Build returns the program with the given slot, durations and release dates
-// rounded up or down, for inspection and for other solvers. Solve does more:
-// see the package comment.
+var errNoStarts = errors.New("timeindexed: the point does not start every job once")
+
+// Build returns the aggregated program with the given slot, durations and
+// release dates rounded up or down, for inspection and for other solvers. Solve
+// does more: see the package comment. [BuildConfigurations] and [BuildServers]
+// know more of servers.
 //
 // The relation is Exact if the slot divides all data and any free GPUs serve
 // every job, Relaxation if the program is rounded down, and Restriction
@@ -32,51 +36,65 @@ func Build(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool) (*
 }
 
 func build(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool) (*formulate.Program, error) {
-	switch obj {
-	case sched.Makespan:
-		return nil, errors.New("the makespan is not one program but a sequence of them")
-	case sched.MeanJCT:
-		return nil, fmt.Errorf("%v is %v divided by the number of jobs: build that", obj, sched.TotalJCT)
-	}
-	if slot <= 0 {
-		return nil, fmt.Errorf("the slot is %v: it must be positive", slot)
-	}
-	p, err := newProblem(in, obj)
+	p, err := newTotal(in, obj, slot)
 	if err != nil {
 		return nil, err
 	}
 	g := grid{slot: slot, up: up}
-	known := p.first()
-	cost := known.cost
-	if up {
-		cost = g.cost(p, p.onGrid(g, startOrder(known.stays)))
-	}
-	m, err := p.build(g, p.deadlines(g, cost), make([]bool, len(p.jobs)), true)
+	m, err := p.buildTotal(g, p.knownOn(g), make([]bool, len(p.jobs)))
 	if err != nil {
 		return nil, err
 	}
-	if obj == sched.TotalJCT {
+	return m.stated(), nil
+}
+
+// newTotal reads an instance whose objective one program can state.
+func newTotal(in *sched.Instance, obj sched.Objective, slot sched.Time) (*problem, error) {
+	switch {
+	case obj == sched.Makespan:
+		return nil, errors.New("the makespan is not one program but a sequence of them")
+	case obj == sched.MeanJCT:
+		return nil, fmt.Errorf("%v is %v divided by the number of jobs: build that", obj, sched.TotalJCT)
+	case slot <= 0:
+		return nil, fmt.Errorf("the slot is %v: it must be positive", slot)
+	}
+	return newProblem(in, obj)
+}
+
+// buildTotal makes the aggregated program, in which no schedule of the known
+// cost or less is missing.
+func (p *problem) buildTotal(g grid, known *big.Rat, all []bool) (*program, error) {
+	m, err := p.build(g, p.deadlines(g, known), all, true)
+	if err != nil {
+		return nil, err
+	}
+	if p.obj == sched.TotalJCT {
 		m.model.Constant, _ = p.sum(func(j *job) sched.Time { return -j.release }).Float64()
 	}
+	return m, nil
+}
+
+// stated says what the aggregated program is to the instance.
+func (m *program) stated() *formulate.Program {
 	out := &formulate.Program{Model: m.model, Relation: formulate.Relaxation}
-	switch exact := p.divides(slot); {
+	switch exact := m.p.divides(m.grid.slot); {
 	case exact:
-		out.Relation = p.exactness()
-	case up:
+		out.Relation = m.p.exactness()
+	case m.grid.up:
 		out.Relation = formulate.Restriction
 	default:
-		return out, nil
+		return out
 	}
 	out.Decode = func(x []float64) (*sched.Schedule, error) {
 		starts := m.starts(x)
 		if starts == nil {
-			return nil, errors.New("timeindexed: the point does not start every job once")
+			return nil, errNoStarts
 		}
-		stays, _, verdict := p.assign(m.requests(starts), exactly)
+		stays, _, verdict := m.p.assign(m.requests(starts), exactly)
 		if verdict != assigned {
 			return nil, fmt.Errorf("timeindexed: %w", ErrServers)
 		}
-		return p.schedule(p.shift(stays))
+		return m.p.schedule(m.p.shift(stays))
 	}
-	return out, nil
+	return out
 }

@@ -86,7 +86,7 @@ func within(r *timeindexed.Result, optimum *big.Rat) bool {
 
 // On integer data the interval closes, on the optimum of exhaustive search.
 func TestExactAgreesWithExhaustive(t *testing.T) {
-	const instances = 600
+	const instances = 400
 	r := schedtest.Rand(1)
 	trivial, programs, nodes, clashing, rows := 0, 0, 0, 0, 0
 	for k := range instances {

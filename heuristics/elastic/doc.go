@@ -15,7 +15,9 @@
 // Eq. (2f). In class EPs it may be preempted at a boundary: what it has trained is
 // kept, exactly; its containers stay held for Job.Pause, if that is not 0, and its
 // next start, on containers of any types and number, loads for Job.Load before it
-// trains. A policy that resizes a job preempts and starts it in one decision,
+// trains. A job that has not trained since its last start has nothing to save: it is
+// freed at once, and if it has a pause, the policy is asked again in the same slot. A
+// policy that resizes a job preempts and starts it in one decision,
 // which is possible if Job.Pause is 0.
 //
 // # What a policy sees

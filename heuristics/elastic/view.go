@@ -42,8 +42,8 @@ func (v *View) Arrived() []sched.JobID { return v.arrived }
 // order in which they started.
 func (v *View) Completed() []sched.JobID { return v.completed }
 
-// Paused returns the preempted jobs whose containers were freed since the last
-// decision by the end of a pause, and which wait again.
+// Paused returns the preempted jobs with a pause whose containers were freed
+// since the last decision, and which wait again.
 func (v *View) Paused() []sched.JobID { return v.paused }
 
 // Known returns the instance as far as it is known: jobs keep their numbers,

@@ -80,7 +80,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limit
 	s := newSearch(ctx, p, l)
 	s.improve(firstIncumbent(p))
 	if s.best.cost.Cmp(root.Value) > 0 {
-		s.run()
+		s.run(p.rescale(root.Value))
 	}
 	r := &Result{Termination: milp.Optimal, Cost: s.best.cost, Lower: s.best.cost, Nodes: s.nodes}
 	if s.stopped != "" {

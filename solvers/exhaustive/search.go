@@ -85,20 +85,39 @@ func newPlan(n int) plan {
 	return plan{make([]int64, n), make([]int64, n), make([][]int, n)}
 }
 
+// steps is the number of rounds in which the lower bound of a sum is raised
+// from the root's to the incumbent's cost. Makespans rise in one: most nodes
+// below any target are below the first.
+const steps = 4
+
 // run searches round by round until the incumbent is proven optimal or a limit
-// is reached.
-func (s *search) run() {
-	for s.stopped == "" && s.lower.less(s.rescale(s.best.cost)) {
-		s.round()
+// is reached. No schedule costs less than root. Each round looks only for what
+// costs less than a target, the next of some steps from root to the incumbent:
+// there are far fewer nodes below low targets, and a round that ends has proven
+// its target.
+func (s *search) run(root wide) {
+	step := s.rescale(s.best.cost).minus(root)
+	if !s.makespan {
+		step = step.over(steps)
+	}
+	for target := root; s.stopped == "" && s.lower.less(s.rescale(s.best.cost)); {
+		if target = target.max(s.lower); len(s.found) == 0 {
+			target = target.plus(step).plus(wide{0, 1})
+		}
+		s.round(target)
 		s.learn()
 	}
 }
 
 // round searches the whole tree, from the first release on, for a plan of the
-// relaxation that costs less than the incumbent. It proves a lower bound.
-func (s *search) round() {
+// relaxation that costs less than the incumbent and less than the target. It
+// proves a lower bound.
+func (s *search) round(target wide) {
 	s.seen, s.found = newMemo(), nil
 	s.ceiling, s.open, s.sweep = s.rescale(s.best.cost), unreachable, maxSweep
+	if target.less(s.ceiling) {
+		s.ceiling = target
+	}
 	first := int64(never)
 	for i := range s.jobs {
 		first = min(first, s.jobs[i].release)

@@ -40,14 +40,14 @@ func searchFrom(t *testing.T, in *sched.Instance, obj sched.Objective) (*search,
 	}
 	s := newSearch(t.Context(), p, Limits{})
 	s.improve(oneByOne(p))
-	s.run()
+	s.run(wide{})
 	return s, s.best.cost
 }
 
 // TestSearchWithoutHeuristic makes the tree prove what the first incumbent
 // mostly finds, so that a wrong bound or rule shows.
 func TestSearchWithoutHeuristic(t *testing.T) {
-	for seed := range uint64(700) {
+	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		n := []int{2, 3, 3, 3, 3, 3, 4, 4, 4, 4}[rng.IntN(10)]
 		if seed%30 == 0 {

@@ -125,7 +125,7 @@ func TestPoolAgainstServers(t *testing.T) {
 			p.jobs[0].choices = []choice{{p.jobs[0].short, p.packer.extend(0, class)}}
 			s := newSearch(t.Context(), p, Limits{})
 			s.improve(oneByOne(p))
-			s.run()
+			s.run(wide{})
 			if s.best.cost.Cmp(want) != 0 {
 				t.Errorf("seed %d, %v: %v with servers, %v with a pool", seed, obj, s.best.cost, want)
 			}
@@ -136,7 +136,7 @@ func TestPoolAgainstServers(t *testing.T) {
 // TestWeights: weights that no common power of two makes small integers are
 // rounded down in bounds, but the optimum stays exact.
 func TestWeights(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		in := randomInstance(rng, 2+rng.IntN(3))
 		for i := range in.Jobs {
@@ -194,6 +194,37 @@ func TestLimits(t *testing.T) {
 		t.Fatalf("%+v, %v when cancelled", r, err)
 	}
 	check(t, in, sched.TotalJCT, r)
+}
+
+// TestBoundAtLimits: wherever a search is stopped, no schedule costs less than
+// the bound, which is that of the nodes left open and not only the root's.
+func TestBoundAtLimits(t *testing.T) {
+	stopped, better := 0, 0
+	for seed := range uint64(120) {
+		r := rand.New(rand.NewPCG(seed, 24))
+		in := spread(r, 6+r.IntN(2))
+		for _, obj := range pick2(r) {
+			full := mustSolve(t, in, obj, Limits{})
+			root, err := bounds.Best(in, obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for nodes := 1; nodes < full.Nodes; nodes *= 3 {
+				short := mustSolve(t, in, obj, Limits{Nodes: nodes})
+				if short.Lower.Cmp(full.Cost) > 0 || short.Lower.Cmp(root.Value) < 0 {
+					t.Errorf("seed %d, %v, %d nodes: lower bound %v, root %v, optimum %v", seed, obj, nodes, short.Lower, root.Value, full.Cost)
+				}
+				stopped++
+				if short.Lower.Cmp(root.Value) > 0 {
+					better++
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d stopped searches have more than the root's bound", better, stopped)
+	if 2*better < stopped {
+		t.Errorf("only %d of %d stopped searches have more than the root's bound", better, stopped)
+	}
 }
 
 func TestUnsupported(t *testing.T) {
@@ -260,6 +291,9 @@ func TestWide(t *testing.T) {
 		}
 		if got := a.half().big(); got.Cmp(new(big.Int).Rsh(new(big.Int).Add(x, big.NewInt(1)), 1)) != 0 {
 			t.Fatalf("half of %v is %v", a, got)
+		}
+		if diff := new(big.Int).Sub(x, y); diff.Sign() >= 0 && a.minus(b).big().Cmp(diff) != 0 || diff.Sign() < 0 && a.minus(b) != (wide{}) {
+			t.Fatalf("%v − %v = %v", a, b, a.minus(b))
 		}
 		if a.less(b) != (x.Cmp(y) < 0) || a.max(b).big().Cmp(x) < 0 || a.max(b).big().Cmp(y) < 0 {
 			t.Fatalf("order of %v and %v", a, b)

@@ -13,6 +13,15 @@ func (a wide) plus(b wide) wide {
 	return wide{a.hi + b.hi + carry, lo}
 }
 
+// minus returns a − b, or 0 if that is negative.
+func (a wide) minus(b wide) wide {
+	if a.less(b) {
+		return wide{}
+	}
+	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
+	return wide{a.hi - b.hi - borrow, lo}
+}
+
 func product(a, b uint64) wide {
 	hi, lo := bits.Mul64(a, b)
 	return wide{hi, lo}

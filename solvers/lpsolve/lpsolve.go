@@ -34,7 +34,8 @@ type LP struct{}
 // MIP runs lp_solve's own branch and bound. It implements milp.Solver.
 //
 // Its optima are Claimed: the search drops nodes whose linear program failed
-// numerically. Its points are Proven if they are feasible in exact arithmetic
+// numerically. Costs are scaled by a power of two on the way, as its
+// tolerances are absolute. Its points are Proven if they are feasible in exact arithmetic
 // after rounding the integers, and Claimed otherwise. Models without integers
 // are solved as by LP.
 type MIP struct{}

@@ -1,0 +1,152 @@
+package bounds
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"yardstick/sched"
+)
+
+// The bounds of this file hold for schedules that share GPUs. Let w_j be the
+// time that job j needs alone, with the fastest accumulation that fits a GPU,
+// and let it progress at the rate ρ_j of that. A job never progresses faster than
+// alone. Two jobs on a GPU have ρ_j ≤ w_j/(w_j(s)·xi_jk) and ρ_k ≤ w_k/(w_k(s')·xi_kj)
+// with some accumulations s and s' that fit a GPU together, where w_j(s) is what j
+// needs alone with s.
+//
+// Let 0 ≤ alpha_j ≤ 1 be numbers with alpha_j ρ_j + alpha_k ρ_k ≤ 1 for all such
+// rates. Then at every time Σ_j alpha_j g_j ρ_j ≤ G: the sum over the GPUs of what the
+// jobs on them have. So the bounds for the fluid class hold with the sizes
+// alpha_j g_j w_j/G, whatever is preempted or moved. If alpha is the same for all jobs,
+// it is at most 1/Theta, which makes this class F(Theta). But jobs that share badly
+// may have more: alpha_j = 1/Theta_j will do, the largest sum of rates over pairs
+// with j, as alpha_j, alpha_k ≤ 1/Theta_jk; and these can be raised one after the
+// other. As they rest on which jobs may meet, the bounds are of class SP0.
+
+// Theta returns by what factor sharing can make GPUs do more: the largest sum of
+// the rates of two jobs on a GPU, at least 1 and at most 2.
+//
+// Cost: O(k²) for k different pairs of task and options, at most 2,000; beyond
+// these, where every job counts as if it were as fast with any accumulation,
+// O(n + tasks²).
+//
+// Errors: ErrNotApplicable if the model is another one; a job fits no GPU.
+func Theta(in *sched.Instance) (*big.Rat, error) {
+	s, err := newSharers(in)
+	if err != nil {
+		return nil, fmt.Errorf("bounds: theta: %w", err)
+	}
+	best := big.NewRat(1, 1)
+	for _, t := range s.thetas() {
+		if t.Cmp(best) > 0 {
+			best = t
+		}
+	}
+	return best, nil
+}
+
+// ThetaLB0 is the cost if every job ran alone from its release: C_j ≥ r_j + w_j.
+// It applies to every minimised objective. Cost: O(n).
+func ThetaLB0(in *sched.Instance, obj sched.Objective) (Bound, error) {
+	return shared(in, obj, "theta-lb0", (*workload).lb0)
+}
+
+// ThetaSRPT is [SRPT] with the sizes alpha_j g_j w_j/G.
+func ThetaSRPT(in *sched.Instance, obj sched.Objective) (Bound, error) {
+	return shared(in, obj, "theta-srpt", (*workload).srpt)
+}
+
+// ThetaRanked is [Ranked] with the sizes alpha_j g_j w_j/G.
+func ThetaRanked(in *sched.Instance, obj sched.Objective) (Bound, error) {
+	return shared(in, obj, "theta-srpt-ranked", (*workload).ranked)
+}
+
+// ThetaArea is [Area] with the sizes alpha_j g_j w_j/G, a bound on the makespan.
+func ThetaArea(in *sched.Instance, obj sched.Objective) (Bound, error) {
+	return shared(in, obj, "theta-area", (*workload).area)
+}
+
+// ThetaEEI is [MeanBusyTime] with the sizes alpha_j g_j w_j/G and the half-terms
+// w_j/2: a job progresses at a rate of at most 1 until C_j, so that the mean time
+// of its progress is at most C_j − w_j/2.
+//
+// The half-terms are not rounded up, as a job may be done within a microsecond.
+func ThetaEEI(in *sched.Instance, obj sched.Objective) (Bound, error) {
+	return shared(in, obj, "theta-eei", func(w *workload, obj sched.Objective) (*big.Rat, error) {
+		plain := obj
+		if obj == sched.TotalJCT || obj == sched.MeanJCT {
+			plain = sched.TotalCompletion
+		}
+		half, err := w.halves(plain)
+		if err != nil {
+			return nil, err
+		}
+		machine := *w
+		machine.length = make([]sched.Time, len(w.length))
+		total, err := machine.meanBusyTime(plain)
+		if err != nil {
+			return nil, err
+		}
+		if total.Add(total, half); plain.Integral(w.in) {
+			total = ceil(total)
+		}
+		return w.affine(obj, total), nil
+	})
+}
+
+// ThetaHybrid is [Hybrid] with the sizes alpha_j g_j w_j/G, and at least
+// [ThetaRanked].
+func ThetaHybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt HybridOptions) (Bound, error) {
+	return shared(in, obj, "theta-hybrid", func(w *workload, obj sched.Objective) (*big.Rat, error) {
+		weight, err := w.forTotals(obj)
+		if err != nil {
+			return nil, err
+		}
+		evaluations := opt.Evaluations
+		if evaluations == 0 {
+			evaluations = max(50, 3_000_000/len(w.in.Jobs))
+		}
+		s := newHybrid(w, evaluations)
+		if 1<<min(len(w.in.Jobs), 62) <= evaluations {
+			s.all(ctx)
+		} else {
+			s.search(ctx)
+		}
+		total := new(big.Rat).SetInt(s.value.big())
+		return w.affine(obj, total.Mul(total, weight)), ctx.Err()
+	})
+}
+
+// halves returns ½ Σ weight·w_j.
+func (w *workload) halves(obj sched.Objective) (*big.Rat, error) {
+	s, err := newSharers(w.in)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(big.Rat)
+	for i := range s.jobs {
+		half := new(big.Rat).Mul(s.jobs[i].work, big.NewRat(1, 2))
+		if obj == sched.WeightedCompletion {
+			half.Mul(half, new(big.Rat).SetFloat64(w.in.Jobs[i].Weight))
+		}
+		sum.Add(sum, half)
+	}
+	return sum, nil
+}
+
+// shared evaluates a bound of the workload.
+func shared(in *sched.Instance, obj sched.Objective, name string, eval func(*workload, sched.Objective) (*big.Rat, error)) (Bound, error) {
+	if obj.Maximised() {
+		return Bound{}, fmt.Errorf("bounds: %s: %w to %v: that is maximised", name, ErrNotApplicable, obj)
+	}
+	s, err := newSharers(in)
+	if err != nil {
+		return Bound{}, fmt.Errorf("bounds: %s: %w", name, err)
+	}
+	w, err := s.workload()
+	if err != nil {
+		return Bound{}, fmt.Errorf("bounds: %s: %w", name, err)
+	}
+	return w.bound(method{name: name, kind: sched.SP0, eval: eval}, obj)
+}

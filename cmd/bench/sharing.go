@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"yardstick/bench"
+	"yardstick/bounds"
+	formulation "yardstick/formulate/sharing"
+	"yardstick/heuristics/predict"
+	"yardstick/heuristics/sharing"
+	"yardstick/heuristics/sim"
+	"yardstick/sched"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
+)
+
+// bsbfPolicy makes SJF-BSBF, which shares where the corrected Theorem 1 says so.
+func bsbfPolicy(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := sharing.Options{Recheck: p.flag("recheck")}
+	p.text("condition", o.Condition.String(), &o.Condition)
+	p.text("placement", o.Placement.String(), &o.Placement)
+	replayed := p.predictor(predict.Perfect)
+	replayed.New = func(in *sched.Instance) sim.Policy { return sharing.BSBF(in.Interference, o) }
+	return bench.Policy(ref, "1", replayed), p.finish()
+}
+
+// ffsPolicy makes SJF-FFS, which always shares.
+func ffsPolicy(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	var rule sim.Rule
+	p.text("placement", rule.String(), &rule)
+	replayed := p.predictor(predict.Perfect)
+	replayed.New = func(in *sched.Instance) sim.Policy { return sharing.FFS(in.Interference, rule) }
+	return bench.Policy(ref, "1", replayed), p.finish()
+}
+
+func sharingFIFO(ref bench.MethodRef) (bench.Method, error) {
+	replayed := bench.Replayed{New: func(*sched.Instance) sim.Policy { return sharing.FIFO() }}
+	return bench.Policy(ref, "1", replayed), readParams(ref).finish()
+}
+
+func sharingSJF(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	strict := p.flag("strict")
+	replayed := p.predictor(predict.Perfect)
+	replayed.New = func(*sched.Instance) sim.Policy { return sharing.SJF(strict) }
+	return bench.Policy(ref, "1", replayed), p.finish()
+}
+
+// tiresiasPolicy makes discretised least attained service, of the preemptive
+// model.
+func tiresiasPolicy(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := sharing.DefaultLAS()
+	p.text("interval", o.Interval.String(), &o.Interval)
+	p.text("placement", o.Placement.String(), &o.Placement)
+	threshold := o.Thresholds[0]
+	p.text("threshold", threshold.String(), &threshold)
+	o.Thresholds = []sched.Time{threshold}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return sharing.NewTiresias(o) }}), nil
+}
+
+// pairLP is the linear program over pairs of jobs, of the instance's kind of
+// time.
+func pairLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+	r, err := bounds.PairLP(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, bounds.PairOptions{Slotted: p.Instance.Slot > 0})
+	if err != nil {
+		return bounds.Bound{}, err
+	}
+	return r.Bound, nil
+}
+
+// sharingSearch is the branch and bound over the schedules in slots.
+func sharingSearch(ref bench.MethodRef) (bench.Method, error) {
+	solve := func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
+		r, err := formulation.Solve(ctx, p.Instance, o, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
+		switch {
+		case errors.Is(err, formulation.ErrUnsupported):
+			return bench.Outcome{Termination: milp.Skipped, Message: err.Error()}, nil
+		case err != nil:
+			return bench.Outcome{}, err
+		}
+		class := sched.Class{Kind: sched.S, Slotted: true}
+		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
+			Bounds: []bounds.Bound{{Name: ref.Name, Class: class, Objective: o, Value: r.Lower}}}, nil
+	}
+	return bench.Search(ref, "1", solve), readParams(ref).finish()
+}

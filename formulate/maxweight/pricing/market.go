@@ -1,0 +1,201 @@
+package pricing
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"yardstick/sched"
+)
+
+// Market is a model with prices and room, ready for queries. It is for one
+// goroutine at a time, and must not outlive a change of its room.
+type Market struct {
+	model   *Model
+	prices  *Prices
+	room    *Room // nil: the empty cluster
+	slots   int64
+	grouped bool
+	groups  [][]int // servers with equal capacities, prices and room
+	free    *minima // nil without a room
+	workers []tally // by type
+	servers []tally // by type
+	apart   *Market // every server a group of its own
+	scratch window
+}
+
+// Market prepares for queries under the given prices and room, nil for the
+// empty cluster. It panics if they are not for the same number of slots.
+//
+// Cost: O(H R T log T) with a room, otherwise O((M + P) H T).
+func (m *Model) Market(p *Prices, room *Room) *Market {
+	if room != nil && room.Slots != p.Slots {
+		panic(fmt.Sprintf("pricing: room for %d slots and prices for %d", room.Slots, p.Slots))
+	}
+	mk := &Market{model: m, prices: p, room: room, slots: int64(p.Slots), grouped: true, groups: m.groups(p, room)}
+	mk.prepare()
+	return mk
+}
+
+// apartMarket returns the market without groups.
+func (mk *Market) apartMarket() *Market {
+	if mk.apart == nil {
+		mk.apart = &Market{model: mk.model, prices: mk.prices, room: mk.room, slots: mk.slots}
+		for h := range mk.model.In.Cluster.Servers {
+			mk.apart.groups = append(mk.apart.groups, []int{h})
+		}
+		mk.apart.prepare()
+	}
+	return mk.apart
+}
+
+// groups puts together the servers that no query can tell apart.
+func (m *Model) groups(p *Prices, room *Room) [][]int {
+	var out [][]int
+	n := len(m.In.Elastic.Resources) * p.Slots
+	equal := func(a, b int) bool {
+		return slices.Equal(m.In.Cluster.Servers[a].Capacity, m.In.Cluster.Servers[b].Capacity) &&
+			slices.Equal(p.Of[a*n:][:n], p.Of[b*n:][:n]) && (room == nil || slices.Equal(room.Free[a*n:][:n], room.Free[b*n:][:n]))
+	}
+	for h := range m.In.Cluster.Servers {
+		g := slices.IndexFunc(out, func(other []int) bool { return equal(other[0], h) })
+		if g < 0 {
+			out = append(out, []int{h})
+		} else {
+			out[g] = append(out[g], h)
+		}
+	}
+	return out
+}
+
+func (mk *Market) prepare() {
+	in := mk.model.In
+	for i := range in.Elastic.Workers {
+		mk.workers = append(mk.workers, mk.tally(in.Elastic.Workers[i].Demand))
+	}
+	for i := range in.Elastic.Servers {
+		mk.servers = append(mk.servers, mk.tally(in.Elastic.Servers[i].Demand))
+	}
+	if mk.room != nil {
+		mk.free = newMinima(mk)
+	}
+	mk.scratch.mk = mk
+}
+
+// tally is what a container costs: on a server of a group, from slot a to b,
+// sums[group][b] − sums[group][a].
+type tally struct {
+	slots int64
+	sums  [][]int64 // nil for groups whose empty servers hold no such container
+	least map[int64][]int64
+}
+
+func (mk *Market) tally(demand []int64) tally {
+	in := mk.model.In
+	out := tally{slots: mk.slots, least: map[int64][]int64{}}
+	for _, g := range mk.groups {
+		fits := true
+		for r, capacity := range in.Cluster.Servers[g[0]].Capacity {
+			fits = fits && demand[r] <= capacity
+		}
+		if !fits {
+			out.sums = append(out.sums, nil)
+			continue
+		}
+		sum := make([]int64, mk.slots+1)
+		for r, v := range demand {
+			if v == 0 {
+				continue
+			}
+			for t, price := range mk.prices.row(len(demand), g[0], r) {
+				sum[t+1] += v * price
+			}
+		}
+		for t := range sum[1:] {
+			sum[t+1] += sum[t]
+		}
+		out.sums = append(out.sums, sum)
+	}
+	return out
+}
+
+// over returns what a container costs on a server of the group in the slots
+// from a to b, both at most slots.
+func (y *tally) over(group int, a, b int64) int64 { return y.sums[group][b] - y.sums[group][a] }
+
+// leasts returns for every start up to the number of slots what a container
+// costs for d slots on the cheapest server, or MaxInt64 if it fits on none.
+func (y *tally) leasts(d int64) []int64 {
+	d = min(d, y.slots)
+	if known, ok := y.least[d]; ok {
+		return known
+	}
+	out := make([]int64, y.slots+1)
+	for t := range out {
+		out[t] = math.MaxInt64
+		end := min(int64(t)+d, y.slots)
+		for _, sum := range y.sums {
+			if sum != nil {
+				out[t] = min(out[t], sum[end]-sum[t])
+			}
+		}
+	}
+	y.least[d] = out
+	return out
+}
+
+// minima answers what is free throughout a window: a table of the minima over
+// all windows whose length is a power of two.
+type minima struct {
+	slots  int
+	levels [][]int64 // by logarithm of the length; (group·R + r)·slots + t
+}
+
+func newMinima(mk *Market) *minima {
+	x := &minima{slots: int(mk.slots)}
+	var base []int64
+	for _, g := range mk.groups {
+		for r := range mk.model.In.Elastic.Resources {
+			base = append(base, mk.room.row(g[0], r)...)
+		}
+	}
+	x.levels = [][]int64{base}
+	for half := 1; 2*half <= x.slots; half *= 2 {
+		last := x.levels[len(x.levels)-1]
+		next := slices.Clone(last)
+		for i := range next {
+			if i%x.slots+half < x.slots {
+				next[i] = min(last[i], last[i+half])
+			}
+		}
+		x.levels = append(x.levels, next)
+	}
+	return x
+}
+
+// over returns the minimum of a row from slot a to b > a.
+func (x *minima) over(row int, a, b int64) int64 {
+	level := bits.Len64(uint64(b-a)) - 1
+	list := x.levels[level][row*x.slots:]
+	return min(list[a], list[b-1<<level])
+}
+
+// left returns what is free of a resource on a server of the group throughout
+// the slots from a to b.
+func (mk *Market) left(group, r int, a, b int64) int64 {
+	if mk.free == nil || a >= b {
+		return mk.model.In.Cluster.Servers[mk.groups[group][0]].Capacity[r]
+	}
+	return mk.free.over(group*len(mk.model.In.Elastic.Resources)+r, a, b)
+}
+
+// Fits reports whether some placement of the configuration fits the empty
+// cluster.
+func (m *Model) Fits(id sched.JobID, c sched.ElasticConfig) bool {
+	single := &Model{In: m.In, Configs: make([][]sched.ElasticConfig, len(m.In.Jobs))}
+	c.Slots = 1
+	single.Configs[id] = []sched.ElasticConfig{c}
+	_, ok := single.Market(&Prices{}, nil).Cheapest(Query{Job: id, Latest: NoLimit})
+	return ok
+}

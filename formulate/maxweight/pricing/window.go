@@ -1,0 +1,258 @@
+package pricing
+
+import (
+	"math"
+	"slices"
+
+	"yardstick/sched"
+)
+
+// window is one configuration in one window. Its slices belong to the market,
+// which has one window open at a time. They are by group.
+type window struct {
+	mk     *Market
+	c      *sched.ElasticConfig
+	ring   bool
+	a, b   int64 // slots, clipped to those that have prices
+	limits *Limits
+	e, z   []int64
+
+	cost   []int64 // A, of a worker
+	spare  []int   // workers that a server holds beyond the least it must
+	before []int   // places cheaper than, or listed before, those of the group
+	order  []int   // groups with spare places, the cheapest first
+	places []int64 // F(k): the workers that must be somewhere, and the k cheapest places
+	total  int     // places
+	must   int     // workers that the limits put on servers
+}
+
+// open returns the market's window.
+func (mk *Market) open(c *sched.ElasticConfig, ring bool, start int64, limits *Limits) *window {
+	w := &mk.scratch
+	w.c, w.ring, w.limits = c, ring, limits
+	w.a, w.b = min(start, mk.slots), min(start+c.Slots, mk.slots)
+	w.e, w.z = mk.model.In.Elastic.Workers[c.WorkerType].Demand, nil
+	if !ring {
+		w.z = mk.model.In.Elastic.Servers[c.ServerType].Demand
+	}
+	return w
+}
+
+// cheapest returns the least cost of a placement, and the group of the server
+// that hosts the parameter servers, or everything, with the workers there. In a
+// ring that is apart there is no host.
+func (w *window) cheapest() (cost int64, host, beside int, ok bool) {
+	if w.c.OneServer {
+		return w.together()
+	}
+	if !w.spread() {
+		return 0, 0, 0, false
+	}
+	n := w.c.Workers - w.must
+	if w.ring {
+		if n < 0 || n > w.total {
+			return 0, 0, 0, false
+		}
+		return w.places[n], -1, 0, true
+	}
+	cost = math.MaxInt64
+	for k := range w.mk.groups {
+		if c, g, found := w.hosted(k); found && c < cost {
+			cost, host, beside, ok = c, k, g, true
+		}
+	}
+	return cost, host, beside, ok
+}
+
+// together puts everything on one server.
+func (w *window) together() (cost int64, host, beside int, ok bool) {
+	n, cost := w.c.Workers, math.MaxInt64
+	workers := &w.mk.workers[w.c.WorkerType]
+	must := 0
+	for k := range w.mk.groups {
+		least, _ := w.box(k)
+		must += least
+	}
+	for k := range w.mk.groups {
+		least, most := w.box(k)
+		if workers.sums[k] == nil || n < least || n > most || must > least || !w.mayHost(k) || w.holds(k, n) < n {
+			continue
+		}
+		if w.ring {
+			if c := int64(n) * workers.over(k, w.a, w.b); c < cost {
+				cost, host, ok = c, k, true
+			}
+			continue
+		}
+		servers := &w.mk.servers[w.c.ServerType]
+		if servers.sums[k] == nil || !w.holdsServers(k, n, 1) {
+			continue
+		}
+		if c := int64(n)*workers.over(k, w.a, w.b) + servers.over(k, w.a, w.b); c < cost {
+			cost, host, ok = c, k, true
+		}
+	}
+	return cost, host, n, ok
+}
+
+// spread lists the places of workers on all servers. It returns false if what
+// must be on a server does not fit there.
+func (w *window) spread() bool {
+	workers := &w.mk.workers[w.c.WorkerType]
+	n := w.c.Workers
+	groups := len(w.mk.groups)
+	w.cost, w.spare, w.before = resize(w.cost, groups), resize(w.spare, groups), resize(w.before, groups)
+	w.order, w.total, w.must = w.order[:0], 0, 0
+	base := int64(0)
+	for k := range w.mk.groups {
+		least, most := w.box(k)
+		w.cost[k], w.spare[k] = 0, 0
+		if workers.sums[k] != nil {
+			w.cost[k], w.spare[k] = workers.over(k, w.a, w.b), min(w.holds(k, n), most)
+		}
+		if w.spare[k] -= least; w.spare[k] < 0 {
+			return false
+		}
+		w.must += least
+		base += int64(least) * w.cost[k]
+		if w.spare[k] > 0 {
+			w.order = append(w.order, k)
+		}
+	}
+	slices.SortFunc(w.order, func(i, j int) int {
+		switch {
+		case w.cost[i] < w.cost[j]:
+			return -1
+		case w.cost[i] > w.cost[j]:
+			return 1
+		}
+		return i - j
+	})
+	w.places = append(w.places[:0], base)
+	for _, k := range w.order {
+		w.before[k] = w.total
+		w.total += len(w.mk.groups[k]) * w.spare[k]
+		for len(w.places) <= min(w.total, 2*n) {
+			w.places = append(w.places, w.places[len(w.places)-1]+w.cost[k])
+		}
+	}
+	return true
+}
+
+// hosted returns the least cost with the parameter servers on a server of the
+// group, and the workers beside them.
+func (w *window) hosted(k int) (cost int64, beside int, ok bool) {
+	servers := &w.mk.servers[w.c.ServerType]
+	if servers.sums[k] == nil || !w.mayHost(k) {
+		return 0, 0, false
+	}
+	least, _ := w.box(k)
+	spare, z := w.spare[k], servers.over(k, w.a, w.b)
+	late := w.total // the first place that is not before those of the host
+	if spare > 0 {
+		late = w.before[k] + (len(w.mk.groups[k])-1)*spare
+	}
+	cost = math.MaxInt64
+	for g := least; g <= min(least+spare, w.c.Workers); g++ {
+		rest := w.c.Workers - g - (w.must - least) // beyond what must be elsewhere
+		if rest < 0 || rest > w.total-spare {
+			continue
+		}
+		s := w.mk.model.In.ParameterServers(w.c.WorkerType, w.c.ServerType, w.c.Workers-g)
+		if !w.holdsServers(k, g, int64(s)) {
+			continue
+		}
+		c := w.places[min(rest, late)]
+		if rest > late {
+			c = w.places[rest+spare] - int64(spare)*w.cost[k]
+		}
+		c += int64(g-least)*w.cost[k] + int64(s)*z
+		if c < cost {
+			cost, beside, ok = c, g, true
+		}
+	}
+	return cost, beside, ok
+}
+
+// place returns y for the result of cheapest.
+func (w *window) place(host, beside int) []int {
+	y := make([]int, len(w.mk.model.In.Cluster.Servers))
+	if w.c.OneServer {
+		y[w.mk.groups[host][0]] = w.c.Workers
+		return y
+	}
+	w.spread()
+	first := -1
+	left := w.c.Workers
+	if host >= 0 {
+		first = w.mk.groups[host][0]
+	}
+	for k, g := range w.mk.groups {
+		least, _ := w.box(k)
+		for _, h := range g {
+			y[h] = least
+			if h == first {
+				y[h] = beside
+			}
+			left -= y[h]
+		}
+	}
+	for _, k := range w.order {
+		for _, h := range w.mk.groups[k] {
+			if h != first {
+				more := min(left, w.spare[k])
+				y[h] += more
+				left -= more
+			}
+		}
+	}
+	return y
+}
+
+// box returns the least and most workers that the limits allow on a server of
+// the group; with limits each group is one server.
+func (w *window) box(k int) (least, most int) {
+	most = math.MaxInt
+	if w.limits == nil {
+		return 0, most
+	}
+	if w.limits.Least != nil {
+		least = w.limits.Least[w.mk.groups[k][0]]
+	}
+	if w.limits.Most != nil {
+		most = w.limits.Most[w.mk.groups[k][0]]
+	}
+	return least, most
+}
+
+func (w *window) mayHost(k int) bool {
+	return w.ring || w.limits == nil || w.limits.Hosts == nil || w.limits.Hosts[w.mk.groups[k][0]]
+}
+
+// holds returns how many workers a server of the group holds, at most n.
+func (w *window) holds(k, n int) int {
+	for r, e := range w.e {
+		if e > 0 {
+			n = min(n, int(w.mk.left(k, r, w.a, w.b)/e))
+		}
+	}
+	return n
+}
+
+// holdsServers reports whether a server of the group holds s parameter servers
+// beside g workers, of which it has room for g.
+func (w *window) holdsServers(k, g int, s int64) bool {
+	for r, z := range w.z {
+		if z > 0 && s > (w.mk.left(k, r, w.a, w.b)-int64(g)*w.e[r])/z {
+			return false
+		}
+	}
+	return true
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

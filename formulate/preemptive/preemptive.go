@@ -1,0 +1,196 @@
+// Package preemptive formulates slotted scheduling of gangs that may be stopped
+// and go on later (class Ps), with a load before and a pause after every bout
+// of training, and without stops (class Ns). [Solve] finds and proves optima;
+// [GridBound] solves a linear program for larger instances, and for continuous
+// time.
+//
+// # Bouts
+//
+// Slots have length δ. Job k holds its g_k GPUs in bouts. One of m slots trains
+// for mδ − l_k in them; if it is not the job's last, the pause p_k follows, which
+// blocks its GPUs for q_k = ⌈p_k/δ⌉ slots more: other bouts begin at slot boundaries
+// only. The job completes at the end of its last bout. T_k is its training time.
+//
+// The binary variable z[k,s,m,f] is a bout of job k from slot s on, of m slots,
+// final (f = 1) or not. With e = s + m,
+//
+//	min Σ w_k δ Σ_{f=1} e z                                                 (1)
+//	Σ_{f=1} z[k,s,m,1] = 1                                each job k       (2)
+//	Σ (mδ − l_k) z[k,s,m,f] ≥ T_k                          each job k       (3)
+//	Σ_k g_k y[k,t] ≤ G'                                    each slot t      (4)
+//	Σ_k u(g_k) y[k,t] ≤ 1                                  each slot t      (5)
+//	y'[k,t] + Σ_{f=1, e ≤ t} z[k,s,m,1] ≤ 1                each k and t     (6)
+//
+// where y[k,t] adds up the bouts that hold GPUs in slot t, pauses included, and
+// y' also those whose pause ended at t. In (3) equality is asked for where δ
+// divides l_k, the unit being the slot. In (4), G' is the most GPUs that jobs in
+// question can hold together; (5), for several functions u, and for sets of jobs
+// no two of which fit together, follows from (4) for whole bouts and cuts off
+// fractions of them. (6) says that bouts of a job do not overlap, leave a slot
+// after a pause, and that none comes after the last.
+//
+// # Why that is exact
+//
+// Some optimal schedule has a point. Interrupted loads can be left out: without
+// them the GPUs are idle. In the slot after a pause a job neither runs, nor are
+// its GPUs free: otherwise let it train one slot more before the pause and one
+// slot less at the end. Training beyond T_k can be left out at the end of a
+// bout. Conversely, any GPUs that are free when a bout begins will do for all of
+// it, as what is held later was held at that moment or begins later. Where the
+// speed of a job depends on its GPUs, T_k is its least training time, points
+// need not be schedules, and the program is a relaxation.
+//
+// Every job has a deadline: what a schedule no dearer than a known one leaves it
+// if all others end as early as they can. Bouts that do not lead from a release
+// to a deadline have no variable.
+//
+// Sources: the model is that of Lazer, section 2 and Eq. (1), where a job waits,
+// loads, trains and pauses; J. P. Sousa and L. A. Wolsey, A time indexed
+// formulation of non-preemptive single machine scheduling problems (1992), for
+// variables that stand for stretches of time; S. P. Fekete and J. Schepers, New
+// classes of fast lower bounds for bin packing problems (2001), for the
+// functions u. Not in the sources: the program.
+package preemptive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"yardstick/formulate"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+var (
+	// ErrUnsupported reports an instance or objective that has no program.
+	ErrUnsupported = errors.New("the program over bouts does not apply")
+	// ErrTooLarge reports a program that is too large to build.
+	ErrTooLarge = errors.New("too large for a program over bouts")
+)
+
+// Options direct Build and Solve. The zero value is a good choice.
+type Options struct {
+	// NonPreemptive asks for class Ns: every job has one bout.
+	NonPreemptive bool
+	Limits        milp.Limits
+}
+
+// Result is what a solve has found out.
+type Result struct {
+	Class sched.Class // Ps or Ns: of Schedule, and the class that Lower is proven for
+	// Schedule is the best one found; nil if the program is a relaxation.
+	Schedule *sched.Schedule
+	Cost     *big.Rat // of Schedule, or nil
+	// Lower is a proven lower bound on the cost of every schedule of the class
+	// on the instance's slots. It is none for schedules in continuous time. Where
+	// weighted costs are no float64s it misses the optimum by their rounding.
+	Lower *big.Rat
+	// Claimed is the bound that a solver claimed without proof, or nil.
+	Claimed  *big.Rat
+	Relation formulate.Relation
+	Rows     int
+	Cols     int
+	Nonzeros int
+	MIP      *milp.Result
+}
+
+// Optimal reports whether Schedule is proven to be optimal.
+func (r *Result) Optimal() bool { return r.Cost != nil && r.Lower.Cmp(r.Cost) >= 0 }
+
+// Build returns the program, for inspection and for other solvers. Solve does
+// more: it begins with schedules of its own.
+//
+// Errors: ErrUnsupported for instances without slots, models other than
+// preemptive (or gang, if NonPreemptive) and objectives that are maximised or
+// divided; ErrTooLarge.
+func Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Program, error) {
+	if obj == sched.MeanJCT {
+		return nil, fmt.Errorf("preemptive: instance %q: %w to %v: that is %v divided by the number of jobs", in.Name, ErrUnsupported, obj, sched.TotalJCT)
+	}
+	p, err := newProblem(in, obj, opt.NonPreemptive)
+	if err != nil {
+		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
+	}
+	m, err := p.build(p.deadlines(p.first()))
+	if err != nil {
+		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
+	}
+	if obj == sched.TotalJCT {
+		m.model.Constant, _ = p.releases().Float64()
+		m.model.Constant = -m.model.Constant
+	}
+	out := &formulate.Program{Model: m.model, Relation: p.relation()}
+	if out.Relation == formulate.Exact {
+		out.Decode = func(x []float64) (*sched.Schedule, error) {
+			bouts, err := m.bouts(x)
+			if err != nil {
+				return nil, fmt.Errorf("preemptive: %w", err)
+			}
+			return p.schedule(bouts)
+		}
+	}
+	return out, nil
+}
+
+// Solve solves the program. Reaching a limit leaves Lower below Cost; it is not
+// an error.
+//
+// Errors: as for Build, but that the mean may be asked for; the solver cannot run.
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+	out, err := solve(ctx, in, obj, solver, opt)
+	if err != nil {
+		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
+	}
+	return out, nil
+}
+
+func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+	p, err := newProblem(in, obj, opt.NonPreemptive)
+	if err != nil {
+		return nil, err
+	}
+	best := p.first()
+	m, err := p.build(p.deadlines(best))
+	if err != nil {
+		return nil, err
+	}
+	if g, ok := solver.(guided); ok {
+		solver = g.Guided(m.point(best), m.listed)
+	}
+	out := &Result{Class: p.class, Relation: p.relation(), Rows: len(m.model.Rows), Cols: len(m.model.Vars), Nonzeros: m.model.Nonzeros()}
+	if out.MIP, err = solver.Solve(ctx, m.model, opt.Limits); err != nil {
+		return nil, err
+	}
+	if err := out.MIP.Validate(); err != nil {
+		return nil, err
+	}
+	lower := p.trivial()
+	program := formulate.Program{Model: m.model, Relation: out.Relation}
+	if bound, evidence := program.DualBound(out.MIP); !math.IsInf(bound, 0) { // +Inf could only be a mistake: the program has a point
+		b := new(big.Rat).SetFloat64(bound)
+		if evidence == milp.Claimed {
+			out.Claimed = p.objective(b)
+		} else if b.Cmp(lower) > 0 {
+			lower = b
+		}
+	}
+	out.Lower = p.objective(lower)
+	if out.Relation != formulate.Exact {
+		return out, nil
+	}
+	if found, err := m.bouts(out.MIP.X); err == nil {
+		best = p.better(best, found)
+	}
+	out.Cost = p.objective(p.cost(best))
+	out.Schedule, err = p.schedule(best)
+	return out, err
+}
+
+// guided is what a solver may offer besides milp.Solver: to start from a
+// point, and to ask for candidates near the points of linear programs.
+type guided interface {
+	Guided(start []float64, heuristic func(x []float64) []float64) milp.Solver
+}

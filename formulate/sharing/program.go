@@ -1,0 +1,325 @@
+package sharing
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"yardstick/formulate"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// Build returns the integer program of class Ss. Jobs are j, k; GPUs g; slots t,
+// from the job's release to the last slot that it may end in if the cost is to
+// be below that of a schedule found quickly. All of x, e, y and a are binary:
+//
+//	x_jt  j starts in t             Σ_t x_jt = 1
+//	e_jt  t is j's last slot        Σ_t e_jt = 1
+//	y_jg  j holds g                 Σ_g y_jg = g_j                           (8)
+//	a_js  j has option s            Σ_s a_js = 1
+//
+// and the others follow from them, where u_jt = Σ_{τ≤t} x_jτ − Σ_{τ<t} e_jτ says
+// whether j is there:
+//
+//	u_jt ≥ 0
+//	b_jgt ≥ y_jg + u_jt − 1,  Σ_j b_jgt ≤ 2                                     (9)
+//	o_jk ≥ y_jg + y_kg − 1
+//	v_jkt ≥ u_jt + u_kt + o_jk − 2
+//	v_jkt + a_js + a_ks' ≤ 2  if s and s' do not fit a GPU together
+//	z_jt ≤ u_jt,  z_jt ≤ u_jt − (1 − 1/xi_(j|k)) v_jkt,  Σ_t z_jt ≥ Σ_s d_js a_js
+//
+// The objective is Σ w_j (t+1) e_jt, or the makespan C ≥ Σ_t (t+1) e_jt. Two rows
+// per slot only serve the relaxation: Σ_j g_j z_jt ≤ Theta·G and Σ_j g_j u_jt ≤ 2G.
+// As GPUs are alike, the first job has the first ones.
+//
+// 1/xi and d are rounded to multiples of 2^-30 so that the program becomes
+// weaker. The relation is Exact if that changes for no number of slots at each
+// speed whether a job is done, and Relaxation if it might. Costs are in
+// microseconds, as the objective's.
+//
+// Not in the source, which states the problem without a program.
+//
+// Errors: ErrUnsupported; the objective is the mean JCT, which is that of the
+// total.
+func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) {
+	pr, err := newProgram(in, obj, float64(in.Slot))
+	if err != nil {
+		return nil, err
+	}
+	if obj == sched.TotalJCT {
+		for i := range in.Jobs {
+			pr.model.Constant -= float64(in.Jobs[i].Release)
+		}
+	}
+	return &formulate.Program{Model: pr.model, Relation: pr.relation, Decode: pr.decode}, nil
+}
+
+// program is the model with the indices of its variables; −1 where there is
+// none.
+type program struct {
+	*problem
+	model    *milp.Model
+	relation formulate.Relation
+	unit     float64 // cost of a slot
+	deadline []int   // of each job
+	horizon  int
+
+	x, e, z [][]int // by job and slot
+	y       [][]int // by job and GPU
+	a       [][]int // by job and option
+	b       [][][]int
+	o       [][]int   // by pairs j < k
+	v       [][][]int // by pairs and slot
+	c       int       // the makespan
+	start   []plan
+}
+
+func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program, error) {
+	if obj == sched.MeanJCT {
+		return nil, fmt.Errorf("%w: %v is %v divided by the number of jobs: build that", ErrUnsupported, obj, sched.TotalJCT)
+	}
+	p, err := newProblem(in, obj)
+	if err != nil {
+		return nil, err
+	}
+	pr := &program{problem: p, model: &milp.Model{Name: "sharing", IntegralCost: true}, relation: formulate.Exact, unit: unit, c: none}
+	for i := range p.jobs {
+		if w := p.jobs[i].weight * unit; w != math.Trunc(w) {
+			pr.model.IntegralCost = false
+		}
+	}
+	pr.limit()
+	pr.addVariables()
+	for i := range p.jobs {
+		pr.addJob(i)
+	}
+	for i := range p.jobs {
+		for k := i + 1; k < len(p.jobs); k++ {
+			pr.addPair(i, k)
+		}
+	}
+	pr.addCapacity()
+	for i := range p.jobs {
+		if !pr.sharp(i) {
+			pr.relation = formulate.Relaxation
+		}
+	}
+	return pr, nil
+}
+
+// limit finds a schedule and the last slots at which jobs may end if another is
+// to cost no more.
+func (pr *program) limit() {
+	const quick = 20_000
+	s := newSearch(context.Background(), pr.problem, quick)
+	root := s.root()
+	s.branch(&root, 0)
+	pr.start = s.best
+	total, alone := 0.0, 0.0
+	for i := range pr.jobs {
+		total = s.add(total, i, float64(pr.start[i].end))
+		alone += pr.jobs[i].weight * float64(pr.jobs[i].release+pr.jobs[i].options[0].alone)
+	}
+	for i := range pr.jobs {
+		j := &pr.jobs[i]
+		last := total
+		if pr.obj != sched.Makespan {
+			least := float64(j.release + j.options[0].alone)
+			last = math.Ceil(least + (total-alone)/j.weight*(1+rounding))
+		}
+		pr.deadline = append(pr.deadline, max(int(last), pr.start[i].end))
+		pr.horizon = max(pr.horizon, pr.deadline[i])
+	}
+}
+
+// has reports whether job i may be there in a slot.
+func (pr *program) has(i, t int) bool { return pr.jobs[i].release <= t && t < pr.deadline[i] }
+
+func (pr *program) binary(cost float64) int {
+	return pr.model.AddVar(milp.Variable{Upper: 1, Cost: cost, Integer: true})
+}
+
+func (pr *program) unitVar() int { return pr.model.AddVar(milp.Variable{Upper: 1}) }
+
+func fill(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = none
+	}
+	return out
+}
+
+func (pr *program) addVariables() {
+	n := len(pr.jobs)
+	if pr.obj == sched.Makespan {
+		pr.c = pr.model.AddVar(milp.Variable{Upper: float64(pr.horizon), Cost: pr.unit})
+	}
+	for i := range pr.jobs {
+		j := &pr.jobs[i]
+		x, e, z := fill(pr.horizon), fill(pr.horizon), fill(pr.horizon)
+		for t := j.release; t < pr.deadline[i]; t++ {
+			if t+j.options[0].alone <= pr.deadline[i] {
+				x[t] = pr.binary(0)
+			}
+			if t+1 >= j.release+j.options[0].alone {
+				cost := j.weight * float64(t+1) * pr.unit
+				if pr.c != none {
+					cost = 0
+				}
+				e[t] = pr.binary(cost)
+			}
+			z[t] = pr.unitVar()
+		}
+		pr.x, pr.e, pr.z = append(pr.x, x), append(pr.e, e), append(pr.z, z)
+		var y, a []int
+		for range pr.gpus {
+			y = append(y, pr.binary(0))
+		}
+		for range j.options {
+			a = append(a, pr.binary(0))
+		}
+		pr.y, pr.a = append(pr.y, y), append(pr.a, a)
+		var b [][]int
+		for range pr.gpus {
+			at := fill(pr.horizon)
+			for t := j.release; t < pr.deadline[i]; t++ {
+				at[t] = pr.unitVar()
+			}
+			b = append(b, at)
+		}
+		pr.b = append(pr.b, b)
+	}
+	for i := range n {
+		pr.o, pr.v = append(pr.o, fill(n)), append(pr.v, make([][]int, n))
+		for k := i + 1; k < n; k++ {
+			pr.o[i][k] = pr.unitVar()
+			pr.v[i][k] = fill(pr.horizon)
+			for t := range pr.horizon {
+				if pr.has(i, t) && pr.has(k, t) {
+					pr.v[i][k][t] = pr.unitVar()
+				}
+			}
+		}
+	}
+	for g := range pr.gpus { // the first job has the first GPUs
+		v := &pr.model.Vars[pr.y[0][g]]
+		if g < pr.jobs[0].gang {
+			v.Lower = 1
+		} else {
+			v.Upper = 0
+		}
+	}
+}
+
+// row builds a row term by term.
+type row struct{ milp.Row }
+
+func (r *row) add(col int, val float64) *row {
+	if col != none {
+		r.Cols, r.Vals = append(r.Cols, col), append(r.Vals, val)
+	}
+	return r
+}
+
+// there adds val·u_it.
+func (pr *program) there(r *row, i, t int, val float64) *row {
+	for s := range t + 1 {
+		r.add(pr.x[i][s], val)
+		if s < t {
+			r.add(pr.e[i][s], -val)
+		}
+	}
+	return r
+}
+
+func (pr *program) put(r *row, sense milp.Sense, rhs float64) {
+	r.Sense, r.RHS = sense, rhs
+	if len(r.Cols) > 0 {
+		pr.model.AddRow(r.Row)
+	}
+}
+
+func (pr *program) one(cols []int, val float64) *row {
+	r := &row{}
+	for _, c := range cols {
+		r.add(c, val)
+	}
+	return r
+}
+
+func (pr *program) addJob(i int) {
+	j := &pr.jobs[i]
+	pr.put(pr.one(pr.x[i], 1), milp.EQ, 1)
+	pr.put(pr.one(pr.e[i], 1), milp.EQ, 1)
+	pr.put(pr.one(pr.y[i], 1), milp.EQ, float64(j.gang))
+	pr.put(pr.one(pr.a[i], 1), milp.EQ, 1)
+	work := pr.one(pr.z[i], 1)
+	for s := range j.options {
+		work.add(pr.a[i][s], -pr.work(&j.options[s]))
+	}
+	pr.put(work, milp.GE, 0)
+	for t := j.release; t < pr.deadline[i]; t++ {
+		pr.put(pr.there(&row{}, i, t, 1), milp.GE, 0)
+		pr.put(pr.there((&row{}).add(pr.z[i][t], 1), i, t, -1), milp.LE, 0)
+		for g := range pr.gpus {
+			pr.put(pr.there((&row{}).add(pr.b[i][g][t], -1).add(pr.y[i][g], 1), i, t, 1), milp.LE, 1)
+		}
+	}
+	if pr.c != none {
+		r := (&row{}).add(pr.c, -1)
+		for t, e := range pr.e[i] {
+			r.add(e, float64(t+1))
+		}
+		pr.put(r, milp.LE, 0)
+	}
+}
+
+func (pr *program) addPair(i, k int) {
+	a, b := &pr.jobs[i], &pr.jobs[k]
+	o := pr.o[i][k]
+	for g := range pr.gpus {
+		pr.put((&row{}).add(pr.y[i][g], 1).add(pr.y[k][g], 1).add(o, -1), milp.LE, 1)
+	}
+	lossA, lossB := loss(pr.in.Interference[a.task][b.task]), loss(pr.in.Interference[b.task][a.task])
+	for t, v := range pr.v[i][k] {
+		if v == none {
+			continue
+		}
+		both := (&row{}).add(o, 1).add(v, -1)
+		pr.put(pr.there(pr.there(both, i, t, 1), k, t, 1), milp.LE, 2)
+		pr.put(pr.there((&row{}).add(pr.z[i][t], 1).add(v, lossA), i, t, -1), milp.LE, 0)
+		pr.put(pr.there((&row{}).add(pr.z[k][t], 1).add(v, lossB), k, t, -1), milp.LE, 0)
+		for s := range a.options {
+			for q := range b.options {
+				if !pr.fits(&a.options[s], &b.options[q]) {
+					pr.put((&row{}).add(v, 1).add(pr.a[i][s], 1).add(pr.a[k][q], 1), milp.LE, 2)
+				}
+			}
+		}
+	}
+}
+
+func (pr *program) addCapacity() {
+	theta := pr.theta() * float64(pr.gpus) * (1 + rounding)
+	for t := range pr.horizon {
+		for g := range pr.gpus {
+			r := &row{}
+			for i := range pr.jobs {
+				r.add(pr.b[i][g][t], 1)
+			}
+			if len(r.Cols) > 2 {
+				pr.put(r, milp.LE, 2)
+			}
+		}
+		done, held := &row{}, &row{}
+		for i := range pr.jobs {
+			if pr.has(i, t) {
+				done.add(pr.z[i][t], float64(pr.jobs[i].gang))
+				pr.there(held, i, t, float64(pr.jobs[i].gang))
+			}
+		}
+		pr.put(done, milp.LE, theta)
+		pr.put(held, milp.LE, float64(2*pr.gpus))
+	}
+}

@@ -1,0 +1,118 @@
+package sharing_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"yardstick/formulate"
+	"yardstick/formulate/sharing"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+	"yardstick/solvers/branch"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
+)
+
+// tiny returns instances whose programs are solved in a moment.
+func tiny(seed uint64) *sched.Instance {
+	s := schedtest.Slots{Jobs: 2 + int(seed%2), Servers: []int{2}, Work: [2]int{1, 3}, Span: 2, Gang: 2, Xi: 1 + float64(seed%4)/2,
+		Options: 1 + int(seed/2%2), Ragged: seed%3 == 0}
+	in := schedtest.SlottedSharing(seed, s)
+	for i := range in.Jobs {
+		in.Jobs[i].Weight = float64(1 + (int(seed)+3*i)%5)
+		if seed%4 == 3 {
+			in.Interference = [][]float64{{1.5, 1, 2}, {1.25, 1.5, 1}, {2, 3, 1}}
+		}
+	}
+	return in
+}
+
+// TestProgramAgainstEnumeration: the program's optimum, as our branch and bound
+// proves it, is that of enumeration, and so is what its point decodes to.
+func TestProgramAgainstEnumeration(t *testing.T) {
+	objectives := []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.Makespan}
+	for seed := range uint64(32) {
+		in := tiny(seed)
+		obj := objectives[seed/4%4]
+		_, want := schedtest.SharingBruteForce(in, obj)
+		r, run, err := sharing.SolveProgram(context.Background(), in, obj, branch.New(lpsolve.LP{}), milp.Limits{Nodes: 20_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := schedtest.Verify(t, in, r.Schedule)
+		if r.Termination != milp.Optimal || run.Relation != formulate.Exact || r.Cost.Cmp(want) != 0 || v.Cost(obj).Cmp(want) != 0 || r.Lower.Cmp(want) != 0 {
+			t.Errorf("seed %d, %v: %v, between %v and %v, want %v, %v, %d nodes", seed, obj, r.Termination, r.Lower, r.Cost, want, run.Relation, r.Nodes)
+		}
+	}
+}
+
+// TestBuild: the exported program has the instance's costs, and its optimal
+// points decode to schedules that cost no more.
+func TestBuild(t *testing.T) {
+	for seed := range uint64(8) {
+		in := tiny(seed)
+		for _, obj := range []sched.Objective{sched.TotalJCT, sched.Makespan} {
+			p, err := sharing.Build(in, obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Model.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			_, want := schedtest.SharingBruteForce(in, obj)
+			r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Limits{Nodes: 20_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, _ := want.Float64(); r.Termination != milp.Optimal || math.Abs(r.DualBound-f) > 1e-6*f {
+				t.Fatalf("seed %d, %v: %v with bound %v, want %v", seed, obj, r.Termination, r.DualBound, f)
+			}
+			s, err := p.Decode(r.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := schedtest.Verify(t, in, s); v.Cost(obj).Cmp(want) != 0 {
+				t.Errorf("seed %d, %v: decodes to %v, want %v", seed, obj, v.Cost(obj), want)
+			}
+			if _, err := p.Decode(make([]float64, len(r.X))); err == nil {
+				t.Error("a point without starts decodes")
+			}
+		}
+	}
+}
+
+// TestRounding: a job whose work is a hair more than what some number of slots
+// does makes the program a relaxation, and Decode refuses what it gains by that.
+func TestRounding(t *testing.T) {
+	in := schedtest.SlottedSharing(1, schedtest.Slots{Jobs: 2, Servers: []int{1}, Work: [2]int{2, 2}, Gang: 1, Xi: 1, Options: 1})
+	in.Interference = [][]float64{{1.5, 1.5, 1.5}, {1.5, 1.5, 1.5}, {1.5, 1.5, 1.5}}
+	in.Slot = 1_000_000_000_000
+	for i := range in.Jobs {
+		in.Jobs[i].Release, in.Jobs[i].Iters = 0, 1
+		in.Jobs[i].Sharing.Accumulation[0].Iter = 2*1_000_000_000_000_000 + 1
+	}
+	p, err := sharing.Build(in, sched.TotalCompletion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want := schedtest.SharingBruteForce(in, sched.TotalCompletion)
+	r := solve(t, in, sched.TotalCompletion)
+	if r.Cost.Cmp(want) != 0 || p.Relation != formulate.Relaxation {
+		t.Fatalf("%v, want %v; the program is called %v", r.Cost, want, p.Relation)
+	}
+	b, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Limits{Nodes: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.DualBound >= mustFloat(want) {
+		t.Errorf("the relaxation costs %v, the optimum %v", b.DualBound, mustFloat(want))
+	}
+	if _, err := p.Decode(b.X); !errors.Is(err, sharing.ErrRounded) {
+		t.Errorf("the point decodes: %v", err)
+	}
+}
+
+func mustFloat(r *big.Rat) float64 { f, _ := r.Float64(); return f }

@@ -1,0 +1,75 @@
+package sharing_test
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"yardstick/formulate/sharing"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+var minimised = []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.MeanJCT, sched.Makespan}
+
+// small returns instances that enumeration can solve, of different kinds.
+func small(seed uint64) *sched.Instance {
+	s := schedtest.Slots{Jobs: 2 + int(seed%2), Servers: []int{2, 1}, Work: [2]int{1, 5}, Span: 3, Gang: 3, Xi: 1 + float64(seed%5)/2,
+		Options: 1 + int(seed/2%2), Ragged: seed%3 == 0}
+	if seed%7 == 0 {
+		s.Servers, s.Gang = []int{2}, 2
+	}
+	in := schedtest.SlottedSharing(seed, s)
+	for i := range in.Jobs {
+		in.Jobs[i].Weight = float64(1+(int(seed)+3*i)%5) + 0.1*float64(seed%2)
+		if seed%4 == 3 {
+			in.Interference = [][]float64{{1.5, 1, 2}, {1.25, 1.5, 1}, {2, 3, 1}} // work that ends with a slot
+		}
+	}
+	return in
+}
+
+func solve(t testing.TB, in *sched.Instance, obj sched.Objective) *sharing.Result {
+	t.Helper()
+	r, err := sharing.Solve(context.Background(), in, obj, milp.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := schedtest.Verify(t, in, r.Schedule)
+	if r.Termination != milp.Optimal || v.Cost(obj).Cmp(r.Cost) != 0 || r.Lower.Cmp(r.Cost) != 0 || v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) {
+		t.Fatalf("%+v, the schedule costs %v", r, v.Cost(obj))
+	}
+	return r
+}
+
+// TestSolveAgainstEnumeration compares optima with those of enumeration.
+func TestSolveAgainstEnumeration(t *testing.T) {
+	for seed := range uint64(120) {
+		in := small(seed)
+		obj := minimised[seed%5]
+		_, want := schedtest.SharingBruteForce(in, obj)
+		if r := solve(t, in, obj); r.Cost.Cmp(want) != 0 {
+			t.Fatalf("seed %d, %v: %v, want %v\n%+v", seed, obj, r.Cost, want, in)
+		}
+	}
+}
+
+// TestStartBetweenEvents: on one GPU with factors of 2.5, jobs of 1.4 and 2.4
+// slots are done by 2 and 4 if the second starts in slot 1, when nothing else
+// happens: it fills what the first leaves of its last slot. If it starts when the
+// first is done it ends at 5, and if both start together they end at 4 and 5.
+func TestStartBetweenEvents(t *testing.T) {
+	in := &sched.Instance{Name: "between", Model: sched.ModelSharing, Slot: sched.Second, Cluster: schedtest.Servers(1), Interference: [][]float64{{2.5}}}
+	in.Cluster.Servers[0].GPUMemory = 2
+	for _, tenths := range []int64{24, 14} {
+		j := schedtest.Job(0, 1, 1)
+		j.Iters = tenths
+		j.Sharing = &sched.Sharing{Accumulation: []sched.Accumulation{{Steps: 1, Iter: 100_000_000, Memory: 1}}}
+		in.Jobs = append(in.Jobs, j)
+	}
+	r := solve(t, in, sched.TotalCompletion)
+	if last := r.Schedule.Segments[1]; r.Cost.Cmp(big.NewRat(6*int64(sched.Second), 1)) != 0 || last.Job != 0 || last.Start != sched.Second {
+		t.Errorf("it costs %v: %+v", r.Cost, r.Schedule.Segments)
+	}
+}

@@ -1,0 +1,62 @@
+package primaldual
+
+import (
+	"fmt"
+	"math"
+
+	"yardstick/formulate/maxweight/pricing"
+	"yardstick/sched"
+)
+
+// PaperAlpha returns the alpha of Theorem 5,
+//
+//	⌊(log w(J) − log w_min)/(log γ − log(γ − 1))⌋ + 1,   γ = 2·log2 λ,
+//
+// with λ of Eq. (11) for the given number T of slots, or for that of
+// [SerialSlots] if it is 0. It looks at all jobs, before they are released, in
+// floating point.
+//
+// Errors: no job has a schedule that ends by T.
+func PaperAlpha(in *sched.Instance, slots int64) (int, error) {
+	model := pricing.New(in)
+	if slots == 0 {
+		slots = serialSlots(model)
+	}
+	survey := newSurvey(model)
+	rates := newRates(Printed)
+	able := false
+	total, least := 0.0, math.Inf(1)
+	for i := range in.Jobs {
+		w := in.Jobs[i].Weight
+		total, least = total+w, min(least, w)
+		if d, ok := survey.of(sched.JobID(i), slots); ok {
+			rates.add(w, &d)
+			able = true
+		}
+	}
+	if !able {
+		return 0, fmt.Errorf("primaldual: no job of instance %q can complete in %d slots", in.Name, slots)
+	}
+	gamma := 2 * math.Log2(rates.tariff(in, slots).Lambda)
+	return int(math.Log(total/least)/-math.Log1p(-1/gamma)) + 1, nil
+}
+
+// SerialSlots returns the number of slots in which all jobs can be done one
+// after the other, each as fast as it runs: the paper's T where nothing else is
+// given.
+func SerialSlots(in *sched.Instance) int64 { return serialSlots(pricing.New(in)) }
+
+func serialSlots(m *pricing.Model) int64 {
+	last, sum := int64(0), int64(0)
+	for id, configs := range m.Configs {
+		last = max(last, m.In.FirstSlot(sched.JobID(id)))
+		shortest := int64(0)
+		for i := range configs {
+			if shortest == 0 || configs[i].Slots < shortest {
+				shortest = configs[i].Slots
+			}
+		}
+		sum += shortest
+	}
+	return last + sum
+}

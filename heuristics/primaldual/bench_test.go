@@ -1,0 +1,129 @@
+package primaldual_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"yardstick/heuristics/elastic"
+	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/sim"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+)
+
+// paperSize is an instance by the settings of the primal-dual paper's Section 7:
+// 150 servers of the ten sizes of EC2's P3, P2 and G3, 8 worker and 10
+// parameter-server types, slots of an hour, and releases over 150 slots.
+func paperSize(seed uint64, jobs, servers int) *sched.Instance {
+	r := rand.New(rand.NewPCG(seed, 0xec2))
+	between := func(a, b int64) int64 { return a + r.Int64N(b-a+1) }
+	in := &sched.Instance{Name: "paper", Model: sched.ModelElastic, Slot: 3600 * sched.Second, Cluster: sched.Cluster{Inter: 1e9, Intra: 1e9},
+		Elastic: &sched.ElasticTypes{Resources: []string{"gpu", "cpu", "bandwidth"}, Bandwidth: 2}}
+	ec2 := [][]int64{{8, 64, 25_000}, {4, 32, 10_000}, {1, 8, 10_000}, {16, 64, 25_000}, {8, 32, 10_000}, {1, 4, 1_000}, {4, 64, 25_000}, {2, 32, 10_000}, {1, 16, 10_000}, {1, 4, 10_000}}
+	for h := range servers {
+		c := ec2[r.IntN(len(ec2))]
+		if h == 0 {
+			c = ec2[0] // holds every container
+		}
+		in.Cluster.Servers = append(in.Cluster.Servers, sched.Server{GPUs: int(c[0]), Capacity: c})
+	}
+	for range 8 {
+		in.Elastic.Workers = append(in.Elastic.Workers, sched.Container{Demand: []int64{between(1, 4), between(1, 16), between(100, 5000)}})
+	}
+	for range 10 {
+		in.Elastic.Servers = append(in.Elastic.Servers, sched.Container{Demand: []int64{0, between(1, 16), between(5000, 20_000)}})
+	}
+	const ms = 1_000_000
+	for range jobs {
+		chunks := between(5, 50)
+		e := &sched.Elastic{MaxWorkers: int(chunks), Batches: between(50, 100) * chunks * between(10, 50), Gradients: sched.Bytes(between(30, 575) * ms)}
+		for range in.Elastic.Workers {
+			e.Train = append(e.Train, sched.Duration(between(3600, 180_000)*ms))
+		}
+		for range in.Elastic.Servers {
+			e.Update = append(e.Update, sched.Duration(between(10, 100)*ms))
+		}
+		in.Jobs = append(in.Jobs, sched.Job{Release: sched.Time(r.Int64N(150 * int64(in.Slot))), Weight: float64(between(200, 5000)), Elastic: e})
+	}
+	if err := in.Validate(); err != nil {
+		panic(err)
+	}
+	return in
+}
+
+// BenchmarkOnline replays A_online, certified, shifted, with the practical
+// prices, at the paper's cluster size.
+func BenchmarkOnline(b *testing.B) {
+	for _, jobs := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			in := paperSize(1, jobs, 150)
+			for b.Loop() {
+				p := primaldual.New(primaldual.Options{MaxWeight: practical(), Shift: true})
+				r := timed(b, in, p)
+				alpha, _ := p.Alpha()
+				b.ReportMetric(float64(alpha), "alpha")
+				b.ReportMetric(float64(r.Decisions), "decisions")
+			}
+		})
+	}
+}
+
+// timed replays an instance and reports its cost, in thousands of weighted
+// slots, and the longest decision.
+func timed(b *testing.B, in *sched.Instance, p elastic.Policy) *sim.Result {
+	b.Helper()
+	start := time.Now()
+	longest, last, calls := time.Duration(0), time.Duration(0), 0
+	clock := func() time.Duration {
+		now := time.Since(start)
+		if calls++; calls%2 == 0 {
+			longest = max(longest, now-last)
+		}
+		last = now
+		return now
+	}
+	r, err := elastic.Run(context.Background(), in, p, elastic.Options{Clock: clock})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cost, _ := schedtest.Verify(b, in, r.Schedule).Cost(sched.WeightedCompletion).Float64()
+	b.ReportMetric(cost/float64(in.Slot)/1000, "kwslots")
+	b.ReportMetric(longest.Seconds(), "s/decision")
+	return r
+}
+
+// BenchmarkPolicies compares the policies by the settings of the paper, with
+// enough servers and with few.
+func BenchmarkPolicies(b *testing.B) {
+	policies := map[string]func() elastic.Policy{
+		"primal-dual-printed": func() elastic.Policy { return primaldual.New(primaldual.Options{}) },
+		"primal-dual-fill":    func() elastic.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical(), Shift: true}) },
+		"literal-4": func() elastic.Policy {
+			return primaldual.New(primaldual.Options{Form: primaldual.Literal, Alpha: 4})
+		},
+		"elastic-fifo":     func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{}) },
+		"elastic-drf":      elastic.DRF,
+		"elastic-antman":   func() elastic.Policy { return elastic.AntMan(1) },
+		"elastic-tiresias": elastic.Tiresias,
+	}
+	for _, servers := range []int{150, 40} {
+		for _, name := range keysOf(policies) {
+			b.Run(fmt.Sprintf("servers=%d/%s", servers, name), func(b *testing.B) {
+				in := paperSize(1, 100, servers)
+				for i := range in.Jobs {
+					in.Jobs[i].Load = in.Slot
+				}
+				for b.Loop() {
+					timed(b, in, policies[name]())
+				}
+			})
+		}
+	}
+}
+
+func keysOf(m map[string]func() elastic.Policy) []string { return slices.Sorted(maps.Keys(m)) }
