@@ -20,6 +20,9 @@ type Replayed struct {
 	// New makes a fresh policy for a run. Of the instance it may use what the
 	// policy is told anyway: the cluster and the table of interference.
 	New func(*sched.Instance) sim.Policy
+	// Replay replays an instance where the simulator of gangs cannot: then it
+	// stands for all the rest.
+	Replay func(ctx context.Context, p Problem, clock func() time.Duration) (*sim.Result, error)
 	// Predictor names what NewPredictor makes from an instance's history and
 	// seed. Without it the policy is told the truth.
 	Predictor    string
@@ -44,15 +47,7 @@ func (m *policyMethod) Version() string { return m.version }
 func (m *policyMethod) Kind() Kind      { return Online }
 
 func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
-	start := time.Now()
-	o := sim.Options{Clock: func() time.Duration { return time.Since(start) }, Slotted: p.Instance.Slot > 0}
-	if m.policy.NewPredictor != nil {
-		var err error
-		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
-			return nil, err
-		}
-	}
-	r, err := sim.Run(ctx, p.Instance, m.policy.New(p.Instance), o)
+	r, err := m.replay(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +58,22 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 		out[i] = Outcome{Schedule: r.Schedule, Termination: completed, Replay: replay}
 	}
 	return out, nil
+}
+
+func (m *policyMethod) replay(ctx context.Context, p Problem) (*sim.Result, error) {
+	start := time.Now()
+	clock := func() time.Duration { return time.Since(start) }
+	if m.policy.Replay != nil {
+		return m.policy.Replay(ctx, p, clock)
+	}
+	o := sim.Options{Clock: clock, Slotted: p.Instance.Slot > 0}
+	if m.policy.NewPredictor != nil {
+		var err error
+		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
+			return nil, err
+		}
+	}
+	return sim.Run(ctx, p.Instance, m.policy.New(p.Instance), o)
 }
 
 // LowerBound returns the method that computes one bound.

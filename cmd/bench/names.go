@@ -15,6 +15,7 @@ import (
 	"yardstick/bounds/theorems"
 	"yardstick/formulate/interval"
 	"yardstick/heuristics/asrpt"
+	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/lazer"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/predict"
@@ -52,6 +53,11 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"sharing-fifo":      sharingFIFO,
 		"sharing-sjf":       sharingSJF,
 		"tiresias-las":      tiresiasPolicy,
+		"elastic-fifo":      elasticFIFO,
+		"elastic-drf":       elasticPolicy(func(uint64) elastic.Policy { return elastic.DRF() }),
+		"elastic-antman":    elasticPolicy(elastic.AntMan),
+		"elastic-tiresias":  elasticPolicy(func(uint64) elastic.Policy { return elastic.Tiresias() }),
+		"primal-dual":       primalDual,
 		"exhaustive":        exhaustiveMethod,
 		"sharing-search":    sharingSearch,
 		"time-indexed":      timeIndexedMethod,
