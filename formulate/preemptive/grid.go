@@ -35,7 +35,7 @@ type GridResult struct {
 }
 
 // goodColumns is the size that the default grid aims at.
-const goodColumns = 20_000
+const goodColumns = 8_000
 
 // ContinuousGrid bounds schedules in continuous time (class P0), slotted ones
 // among them, by a linear program over a grid of slots of length δ:

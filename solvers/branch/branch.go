@@ -58,7 +58,8 @@ type Options struct {
 	Start []float64
 	// Heuristic maps the point of a linear program, one value per variable,
 	// to a candidate for the incumbent, or to nil. It is called at every node
-	// and has to be quick. Candidates are checked.
+	// and has to be quick. Candidates are checked. Without it, models of
+	// assignment and packing rows alone get list schedules.
 	Heuristic func(x []float64) []float64
 	// Progress is called whenever the proven bound or the incumbent's
 	// objective has changed.

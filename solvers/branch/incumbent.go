@@ -8,8 +8,8 @@ import (
 )
 
 // tryPoint looks for an incumbent near the point of a linear program, which
-// may be missing: the point itself if it is integral, and what the heuristic
-// makes of it.
+// may be missing: the point itself if it is integral, and what the caller's
+// heuristic, or else the list, makes of it.
 func (t *tree) tryPoint(x []float64) {
 	if x == nil {
 		return
@@ -24,8 +24,11 @@ func (t *tree) tryPoint(x []float64) {
 			t.keepClaim(near)
 		}
 	}
-	if t.opt.Heuristic != nil {
+	switch {
+	case t.opt.Heuristic != nil:
 		t.offer(t.opt.Heuristic(x))
+	case t.listing != nil:
+		t.offer(t.listing.point(x, t.root.Vars))
 	}
 }
 

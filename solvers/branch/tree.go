@@ -35,8 +35,9 @@ type tree struct {
 	opt        Options
 	groups     []group
 	capacities []capacity
-	freeCols   []int   // scratch of propagate: free columns of each group
-	least      []int64 // and least use of each part of a row
+	listing    *listing // or nil
+	freeCols   []int    // scratch of propagate: free columns of each group
+	least      []int64  // and least use of each part of a row
 	values     lattice
 	relax      *relaxation
 	safe       *milp.BoundEvaluator // over box
@@ -79,6 +80,7 @@ func newTree(m *milp.Model, o Options) *tree {
 	t.mixed = slices.ContainsFunc(m.Vars, func(v milp.Variable) bool { return !v.Integer })
 	t.groups = findGroups(&root)
 	t.capacities = findCapacities(&root, t.groups)
+	t.listing = newListing(&root, t.groups)
 	t.freeCols = make([]int, len(t.groups))
 	t.values = newLattice(&root, t.groups)
 	t.safe = milp.NewBoundEvaluator(t.box)
