@@ -100,8 +100,11 @@ func (p *problem) newJob(i int) (job, error) {
 	}
 	list := slices.Clone(j.Sharing.Accumulation)
 	slices.SortStableFunc(list, func(a, b sched.Accumulation) int { return int(a.Iter - b.Iter) })
-	room := p.memory
+	room, most := p.memory, p.largest(i)
 	for _, a := range list {
+		if len(out.options) > 0 && room+most <= p.memory {
+			break // a faster one fits beside any partner: it replaces this one in every schedule
+		}
 		if a.Memory > room || len(out.options) > 0 && a.Memory == room { // a faster one needs no more
 			continue
 		}
@@ -129,6 +132,19 @@ func (p *problem) newJob(i int) (job, error) {
 		out.level = append(out.level, slices.Index(out.xi, xi))
 	}
 	return out, nil
+}
+
+// largest returns the most memory that any other job may take on a GPU.
+func (p *problem) largest(i int) sched.Bytes {
+	var most sched.Bytes
+	for k := range p.in.Jobs {
+		for _, a := range p.in.Jobs[k].Sharing.Accumulation {
+			if k != i && a.Memory <= p.memory {
+				most = max(most, a.Memory)
+			}
+		}
+	}
+	return most
 }
 
 func roundUp(v *big.Rat) int {
