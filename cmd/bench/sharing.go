@@ -84,7 +84,7 @@ func sharingSearch(ref bench.MethodRef) (bench.Method, error) {
 		r, err := formulation.Solve(ctx, p.Instance, o, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
 		switch {
 		case errors.Is(err, formulation.ErrUnsupported):
-			return bench.Outcome{Termination: milp.Skipped, Message: err.Error()}, nil
+			return skipped(err), nil
 		case err != nil:
 			return bench.Outcome{}, err
 		}

@@ -17,7 +17,7 @@ const (
 	SorterBytes = 32 << 20
 
 	maxRuns    = 64      // files that are merged at once
-	entrySize  = 24      // of an entry, in bytes
+	entrySize  = 48      // of an entry and its place for sorting, in bytes
 	blockBytes = 1 << 18 // of records in memory
 )
 
@@ -32,6 +32,7 @@ type Sorter struct {
 	used    int      // blocks in use
 	bytes   int      // in these
 	entries []entry  // one per record
+	dealt   []entry  // memory for the entries, for sorting
 	runs    []*temporary
 }
 
@@ -102,19 +103,50 @@ func (s *Sorter) value(e *entry) []byte {
 	return s.blocks[e.block][at : at+e.value]
 }
 
+// sort sorts the records in memory by prefix, and those with equal prefixes by
+// the whole key.
 func (s *Sorter) sort() {
-	slices.SortFunc(s.entries, func(a, b entry) int {
-		if a.prefix != b.prefix {
-			if a.prefix < b.prefix {
-				return -1
-			}
-			return 1
+	s.sortPrefixes()
+	for rest := s.entries; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].prefix == rest[0].prefix {
+			n++
 		}
-		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
-			return c
+		slices.SortFunc(rest[:n], func(a, b entry) int {
+			return cmp.Or(bytes.Compare(s.key(&a), s.key(&b)), cmp.Compare(a.block, b.block), cmp.Compare(a.at, b.at))
+		})
+		rest = rest[n:]
+	}
+}
+
+// sortPrefixes is a radix sort from the last byte of the prefixes to the first
+// (Knuth, The Art of Computer Programming, vol. 3, section 5.2.5): each pass
+// deals the entries to the places of their byte, in the order of the pass
+// before.
+func (s *Sorter) sortPrefixes() {
+	var counts [8][256]int
+	for i := range s.entries {
+		for b := range counts {
+			counts[b][byte(s.entries[i].prefix>>(8*b))]++
 		}
-		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.at, b.at))
-	})
+	}
+	from, to := s.entries, slices.Grow(s.dealt, len(s.entries))[:len(s.entries)]
+	for b := range counts {
+		next, one := 0, false // place of the next byte; whether all entries have the same
+		for v, n := range counts[b] {
+			counts[b][v], next, one = next, next+n, one || n == len(from)
+		}
+		if one {
+			continue
+		}
+		for i := range from {
+			v := byte(from[i].prefix >> (8 * b))
+			to[counts[b][v]] = from[i]
+			counts[b][v]++
+		}
+		from, to = to, from
+	}
+	s.entries, s.dealt = from, to[:0]
 }
 
 // spill writes the records in memory as a run.
@@ -200,7 +232,7 @@ func (s *Sorter) Sorted() iter.Seq2[Record, error] {
 			return
 		}
 		err := s.spill()
-		s.blocks, s.entries = nil, nil
+		s.blocks, s.entries, s.dealt = nil, nil, nil
 		var m *merge
 		if err == nil {
 			m, err = newMerge(s.runs)
@@ -222,7 +254,7 @@ func (s *Sorter) Close() {
 	for _, f := range s.runs {
 		f.close()
 	}
-	s.runs, s.blocks, s.entries, s.used = nil, nil, nil, 0
+	s.runs, s.blocks, s.entries, s.dealt, s.used = nil, nil, nil, nil, 0
 }
 
 // run is one sorted file that is being read.

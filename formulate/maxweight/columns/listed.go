@@ -39,7 +39,7 @@ func (p *Problem) Listed(scale int64, constant float64) (*formulate.Program, err
 	for id := range p.Terms {
 		for c := range p.Model.All(sched.JobID(id), p.Terms[id].Latest) {
 			j := w.choose(sched.JobID(id), &c, fmt.Sprintf("x%d_%d_%d", id, c.Start, len(list)))
-			col := m.column(sched.JobID(id), &c)
+			col := m.state(column{sched.JobID(id), &c})
 			for k, i := range col.Rows {
 				rows[i].Cols, rows[i].Vals = append(rows[i].Cols, j), append(rows[i].Vals, col.Vals[k])
 			}

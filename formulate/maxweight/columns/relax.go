@@ -3,272 +3,206 @@ package columns
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
-	"math/bits"
-	"slices"
 
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/sched"
-	"yardstick/solvers/colgen"
 	"yardstick/solvers/milp"
 )
 
 // Relaxation is what is known about the linear relaxation.
 type Relaxation struct {
-	// Bound is proven: no choice costs less. It is nil if nothing is.
-	Bound *big.Rat
-	// Prices are its certificate: Problem.Bound of them is Bound.
+	Termination milp.Termination
+	// Bound is proven: no choice costs less. Prices are its certificate:
+	// Problem.Bound of them is Bound.
+	Bound  *big.Rat
 	Prices *pricing.Prices
-	Rows   int
-	// Master is the column generation. Its Objective, minus Bound, is what
-	// rounding and early ends have cost.
-	Master *colgen.Result
+	// Value is the relaxation's, as the solver claims it: what Bound falls short
+	// of it is due to rounding. It is NaN if the end was not reached.
+	Value float64
+	// Columns are those generated, with their values in the last point.
+	Columns    []Part
+	Rows       int // capacities and jobs
+	Rounds     int // linear programs solved
+	Iterations int // simplex iterations of all
 }
 
-// Value returns the value of the relaxation as the solver claims it, NaN if it was
-// not reached.
-func (r *Relaxation) Value() float64 {
-	if r.Master.Termination != milp.Optimal {
-		return math.NaN()
-	}
-	return r.Master.Objective
+// Part is how much of a job runs by a schedule.
+type Part struct {
+	Job    sched.JobID
+	Choice *pricing.Choice
+	Value  float64
 }
 
-// Relax solves the linear relaxation by column generation. Servers of equal
-// capacities share their rows: spreading a schedule evenly over all permutations
-// of them keeps its cost, so that the value is the same and prices are equal.
+// Relax solves the linear relaxation by column generation. What is solved in each
+// round is the dual of the master program,
+//
+//	min  Σ C δ + Σ_j u_j
+//	u_j + Σ f(l) δ ≥ −(cost of l)         each column l of job j known so far
+//	δ ≥ 0;  u_j ≥ 0 if the job may be left out,
+//
+// and new columns are new rows: lp_solve often cycles in the primal program, where
+// most points are degenerate, and hardly ever here. The duals of the rows are the
+// values of the columns. Prices come from the program half way to the best known,
+// which makes for fewer rounds; the first are found by subgradient steps.
+//
+// Servers of equal capacities share their prices: spreading a schedule evenly
+// over all permutations of them keeps its cost, so that the value is the same.
+//
 // Reaching a limit is not an error; Nodes counts rounds.
 //
 // Errors: a job that may not be left out has no schedule; those of the solver.
+//
+// Source: J. E. Kelley, The cutting-plane method for solving convex programs,
+// J. SIAM 8 (1960); P. Wentges, Weighted Dantzig–Wolfe decomposition for linear
+// mixed-integer programming, Int. Trans. Oper. Res. 4 (1997), for the smoothing.
 func (p *Problem) Relax(ctx context.Context, solver milp.LPSolver, limits milp.Limits) (*Relaxation, error) {
-	m := p.master(true)
-	if m.capacities() > 200 {
-		m.nudge = 1e-6
-	}
+	c := &cutting{m: p.master(true), known: map[string]bool{}, out: Relaxation{Value: math.NaN()}}
 	for id := range p.Terms {
-		if m.alone[id] == nil && !p.Terms[id].Optional {
+		if c.m.alone[id] == nil && !p.Terms[id].Optional {
 			return nil, fmt.Errorf("columns: job %d of instance %q has no schedule by slot %d", id, p.Model.In.Name, p.Terms[id].Latest)
 		}
 	}
-	root := m.Root()
-	rows, constant := m.Rows(root)
-	pricer := &pricer{m: m, node: root}
-	r, err := colgen.Generate(ctx, solver, rows, constant, m.Start(root), pricer, limits)
+	c.dual = c.m.dual()
+	c.out.Rows = c.m.capacities() + len(p.Terms)
+	limited := ctx
+	if limits.Time > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, limits.Time)
+		defer cancel()
+	}
+	c.begin()
+	lp, err := solver.Open(c.model)
 	if err != nil {
 		return nil, err
 	}
-	return &Relaxation{Bound: pricer.bound, Prices: pricer.prices, Rows: len(rows), Master: r}, nil
-}
-
-// Bound returns the Lagrangian bound at the given prices: no choice costs less.
-// It is exact but for costs of time, rounded down to the unit of the prices. It
-// returns false if a job that may not be left out has no schedule.
-func (p *Problem) Bound(prices *pricing.Prices) (*big.Rat, bool) {
-	market := p.Model.Market(prices, nil)
-	sum := newLagrangian(p, prices)
-	for id := range p.Terms {
-		c, ok := market.Cheapest(p.query(sched.JobID(id), prices))
-		if !sum.add(sched.JobID(id), &c, ok, p.Terms[id].Optional) {
-			return nil, false
+	if x, ok := lp.(io.Closer); ok {
+		defer x.Close()
+	}
+	for c.out.Termination == "" {
+		if limits.Nodes > 0 && c.out.Rounds == limits.Nodes {
+			c.out.Termination = milp.IterationLimit
+			break
+		}
+		err := c.round(limited, lp)
+		switch {
+		case limited.Err() != nil && ctx.Err() == nil:
+			c.out.Termination = milp.TimeLimit
+		case limited.Err() != nil:
+			c.out.Termination = milp.Interrupted
+		case err != nil:
+			return nil, err
 		}
 	}
-	return sum.value(), true
+	c.out.Bound, c.out.Prices = c.dual.bound, c.dual.prices
+	return &c.out, nil
 }
 
-// query asks for a job's cheapest schedule.
-func (p *Problem) query(id sched.JobID, prices *pricing.Prices) pricing.Query {
-	t := &p.Terms[id]
-	return pricing.Query{Job: id, Latest: t.Latest, TimeCost: prices.Units(t.Time)}
+// cutting is the dual program under way.
+type cutting struct {
+	m     *master
+	dual  *dual
+	model *milp.Model // as opened; later columns are only in the program
+	known map[string]bool
+	out   Relaxation
 }
 
-// lagrangian adds up the bound.
-type lagrangian struct {
-	p      *Problem
-	prices *pricing.Prices
-	units  *big.Int // of schedules, less the total
-	reward *big.Rat
-}
+// steps is how many subgradient steps come first.
+const steps = 60
 
-func newLagrangian(p *Problem, prices *pricing.Prices) *lagrangian {
-	return &lagrangian{p, prices, big.NewInt(-prices.Total()), new(big.Rat)}
-}
-
-// add adds a job with its cheapest schedule, if it has one. It returns false if
-// it has none and needs one.
-func (s *lagrangian) add(id sched.JobID, c *pricing.Choice, ok, optional bool) bool {
-	if !ok {
-		return optional
-	}
-	cost := big.NewInt(c.Cost)
-	reward := new(big.Rat).SetFloat64(s.p.Terms[id].Reward)
-	if optional && s.prices.Value(cost).Cmp(reward) >= 0 {
-		return true
-	}
-	s.units.Add(s.units, cost)
-	s.reward.Add(s.reward, reward)
-	return true
-}
-
-func (s *lagrangian) value() *big.Rat {
-	v := s.prices.Value(s.units)
-	return v.Sub(v, s.reward)
-}
-
-// master is the master program of column generation.
-type master struct {
-	p      *Problem
-	groups [][]int           // servers that share rows
-	group  []int             // of each server
-	alone  []*pricing.Choice // each job's schedule in the empty cluster; nil if it has none
-	worst  float64           // more than any choice costs
-	nudge  float64           // by what share of its cost a column is made dearer, at most
-}
-
-func (p *Problem) master(grouped bool) *master {
-	in := p.Model.In
-	m := &master{p: p, worst: 1}
-	for h := range in.Cluster.Servers {
-		k := -1
-		if grouped {
-			k = slices.IndexFunc(m.groups, func(g []int) bool {
-				return slices.Equal(in.Cluster.Servers[g[0]].Capacity, in.Cluster.Servers[h].Capacity)
-			})
-		}
-		if k < 0 {
-			k = len(m.groups)
-			m.groups = append(m.groups, nil)
-		}
-		m.groups[k] = append(m.groups[k], h)
-		m.group = append(m.group, k)
-	}
-	none := p.Model.Market(p.shares(), nil)
-	late := int64(p.Slots)
-	for id := range p.Terms {
-		t := &p.Terms[id]
-		c, ok := none.Cheapest(pricing.Query{Job: sched.JobID(id), Latest: t.Latest, TimeCost: 1 << 41})
-		if !ok {
-			m.alone = append(m.alone, nil)
-			continue
-		}
-		m.alone = append(m.alone, &c)
-		for i := range p.Model.Configs[id] {
-			late = max(late, int64(p.Slots)+p.Model.Configs[id][i].Slots, in.FirstSlot(sched.JobID(id))+p.Model.Configs[id][i].Slots)
-		}
-	}
-	for _, t := range p.Terms {
-		m.worst += t.Reward + t.Time*float64(min(t.Latest, late))
-	}
-	return m
-}
-
-// row returns the row of a resource in slot 0; those of the other slots follow.
-func (m *master) row(group, r int) int {
-	return (group*len(m.p.Model.In.Elastic.Resources) + r) * m.p.Slots
-}
-
-// capacities returns the number of rows before those of the jobs.
-func (m *master) capacities() int { return m.row(len(m.groups), 0) }
-
-// column is a job's schedule.
-type column struct {
-	job sched.JobID
-	*pricing.Choice
-}
-
-// column states a schedule as a column of the master program.
-func (m *master) column(id sched.JobID, c *pricing.Choice) colgen.Column {
-	t := &m.p.Terms[id]
-	out := colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("x%d", id), Upper: 2, Cost: t.Time*float64(c.End()) - t.Reward}, Tag: column{id, c}}
-	out.Var.Cost += m.nudge * (t.Reward + t.Time*float64(c.End())) * fraction(c)
-	use := map[int]int64{}
-	var rows []int
-	c.Use(m.p.Model.In, func(h, r int, amount int64) {
-		row := m.row(m.group[h], r)
-		if _, known := use[row]; !known {
-			rows = append(rows, row)
-		}
-		use[row] += amount
-	})
-	slices.Sort(rows)
-	for _, row := range rows {
-		for t := c.Start; t < min(c.End(), int64(m.p.Slots)); t++ {
-			out.Rows, out.Vals = append(out.Rows, row+int(t)), append(out.Vals, float64(use[row]))
-		}
-	}
-	out.Rows, out.Vals = append(out.Rows, m.capacities()+int(id)), append(out.Vals, 1)
-	return out
-}
-
-// fraction returns a number from 0 to 1 that is as good as random.
-func fraction(c *pricing.Choice) float64 {
-	const golden = 0x9e3779b97f4a7c15 // 2^64 over the golden ratio
-	x := uint64(c.Start)
-	for _, v := range append([]int{c.Config, c.Host}, c.Workers...) {
-		x = (bits.RotateLeft64(x, 23) ^ uint64(v)) * golden
-	}
-	return float64(x>>11) / (1 << 53)
-}
-
-// pricer implements colgen.Pricer for a node. It keeps the best bound.
-type pricer struct {
-	m      *master
-	node   *node
-	bound  *big.Rat
-	prices *pricing.Prices
-}
-
-// Price implements colgen.Pricer. The duals of the jobs' rows only decide which
-// columns are worth having.
-func (q *pricer) Price(ctx context.Context, y []float64) (colgen.Pricing, error) {
-	p := q.m.p
-	prices := q.m.prices(y)
-	market := p.Model.Market(prices, nil)
-	sum := newLagrangian(p, prices)
-	out := colgen.Pricing{Bound: math.Inf(1)}
-	for id := range p.Terms {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
-		s := q.node.state(sched.JobID(id))
-		if s.out {
-			continue
-		}
-		query := p.query(sched.JobID(id), prices)
-		query.Limits = s.limits
-		c, ok := market.Cheapest(query)
-		if !sum.add(sched.JobID(id), &c, ok, p.Terms[id].Optional && !s.in) {
-			return colgen.Pricing{Bound: math.Inf(1)}, nil // the node is empty
-		}
-		if !ok {
-			continue
-		}
-		col := q.m.column(sched.JobID(id), &c)
-		pays, _ := prices.Value(big.NewInt(c.Cost - query.TimeCost*c.End())).Float64()
-		if reduced := col.Var.Cost + pays - y[q.m.capacities()+id]; reduced < -1e-9*(pays+math.Abs(col.Var.Cost)) {
-			out.Columns = append(out.Columns, col)
-		}
-	}
-	value := sum.value()
-	if q.bound == nil || value.Cmp(q.bound) > 0 {
-		q.bound, q.prices = value, prices
-	}
-	out.Bound = down(value)
-	return out, nil
-}
-
-// prices are those that duals of the capacity rows stand for.
-func (m *master) prices(y []float64) *pricing.Prices {
-	in := m.p.Model.In
-	resources := len(in.Elastic.Resources)
-	delta := make([]float64, 0, len(in.Cluster.Servers)*resources*m.p.Slots)
-	for h := range in.Cluster.Servers {
-		for r := range resources {
-			row := m.row(m.group[h], r)
-			for _, v := range y[row : row+m.p.Slots] {
-				delta = append(delta, -v)
+// begin states the program over prices and what each job gains, with the columns
+// of the later half of the subgradient steps.
+func (c *cutting) begin() {
+	p := c.m.p
+	c.model = &milp.Model{Name: "dual"}
+	for k := range c.m.groups {
+		for r := range p.Model.In.Elastic.Resources {
+			capacity := float64(max(1, c.m.capacity(k, r)))
+			for range p.Slots { // an optimum has Σ C δ ≤ Σ_j −u_j + …, less than worst
+				c.model.AddVar(milp.Variable{Name: "price", Cost: capacity, Upper: 2 * c.m.worst / capacity})
 			}
 		}
 	}
-	return pricing.Round(in, m.p.Slots, delta, m.worst)
+	for id := range p.Terms {
+		v := milp.Variable{Name: fmt.Sprintf("gain%d", id), Cost: 1, Lower: -2 * c.m.worst, Upper: p.Terms[id].Reward}
+		if p.Terms[id].Optional {
+			v.Lower = 0
+		}
+		c.model.AddVar(v)
+	}
+	for id := range c.m.alone {
+		if c.m.alone[id] != nil {
+			c.model.AddRow(c.cut(column{sched.JobID(id), c.m.alone[id]}))
+		}
+	}
+	c.dual.descend(steps, func(k int, col column) {
+		if k >= steps/2 && !c.known[col.key()] {
+			c.model.AddRow(c.cut(col))
+		}
+	})
+}
+
+// cut returns the row of a column, which is known from now on.
+func (c *cutting) cut(col column) milp.Row {
+	c.known[col.key()] = true
+	c.out.Columns = append(c.out.Columns, Part{Job: col.job, Choice: col.Choice})
+	row := milp.Row{Name: "column", Sense: milp.GE, RHS: -c.m.cost(col), Cols: []int{c.m.capacities() + int(col.job)}, Vals: []float64{1}}
+	c.m.use(col.Choice, func(i int, amount int64) {
+		row.Cols, row.Vals = append(row.Cols, i), append(row.Vals, float64(amount))
+	})
+	return row
+}
+
+// round solves the program and adds the columns that it lacks.
+func (c *cutting) round(ctx context.Context, lp milp.LP) error {
+	r, err := lp.Solve(ctx, milp.Limits{})
+	if err != nil {
+		return err
+	}
+	c.out.Rounds++
+	c.out.Iterations += r.Stats.Iterations
+	if r.Termination != milp.Optimal {
+		c.out.Termination = r.Termination
+		return nil
+	}
+	for i := range c.out.Columns {
+		c.out.Columns[i].Value = r.RowDuals[i]
+	}
+	const keep = 0.6 // of the best prices
+	at := make([]float64, c.m.capacities())
+	for i := range at {
+		at[i] = keep*c.dual.best[i] + (1-keep)*r.X[i]
+	}
+	missing, err := c.missing(ctx, lp, at, r.X)
+	if err == nil && !missing { // not there; but where the program's own prices are?
+		missing, err = c.missing(ctx, lp, r.X[:len(at)], r.X)
+	}
+	if err == nil && !missing {
+		c.out.Termination, c.out.Value = milp.Optimal, -r.PrimalBound
+	}
+	return err
+}
+
+// missing prices columns and adds those that the program's point x violates.
+func (c *cutting) missing(ctx context.Context, lp milp.LP, at, x []float64) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	_, columns, _ := c.dual.price(at)
+	added := false
+	for _, col := range columns {
+		cost := c.m.cost(col)
+		pays := 0.0
+		c.m.use(col.Choice, func(row int, amount int64) { pays += float64(amount) * x[row] })
+		if short := -cost - pays - x[c.m.capacities()+int(col.job)]; short <= 1e-9*(math.Abs(cost)+pays) || c.known[col.key()] {
+			continue
+		}
+		if err := lp.AddRow(c.cut(col)); err != nil {
+			return false, err
+		}
+		added = true
+	}
+	return added, nil
 }

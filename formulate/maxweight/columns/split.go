@@ -44,7 +44,7 @@ func (m *master) split(n *node, id sched.JobID, list []part) ([]*node, float64) 
 	for _, p := range list {
 		total += p.value
 	}
-	if s := n.state(id); m.p.Terms[id].Optional && !s.in && total < 1-1e-6 && total > 1e-6 {
+	if s := n.jobs[id]; m.p.Terms[id].Optional && !s.in && total < 1-1e-6 && total > 1e-6 {
 		return []*node{n.with(id, func(s *state) { s.out = true }), n.with(id, func(s *state) { s.in = true })}, min(total, 1-total)
 	}
 	if len(list) < 2 {

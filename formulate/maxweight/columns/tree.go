@@ -33,7 +33,14 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	t := &tree{p.master(false)}
+	t := p.master(false)
+	relaxed, err := p.Relax(ctx, solver, limits)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range relaxed.Columns {
+		t.seeds = append(t.seeds, column{c.Job, c.Choice})
+	}
 	r, err := colgen.Solve[*node, []*pricing.Choice](ctx, solver, t, colgen.TreeOptions{Limits: limits, IntegralCost: p.integral()})
 	if err != nil {
 		return nil, err
@@ -46,7 +53,10 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 }
 
 // node is a part of the problem: what has been decided about each job.
-type node struct{ jobs []state }
+type node struct {
+	root bool
+	jobs []state
+}
 
 // state is what has been decided about a job.
 type state struct {
@@ -54,11 +64,9 @@ type state struct {
 	limits  *pricing.Limits // nil for none
 }
 
-func (n *node) state(id sched.JobID) *state { return &n.jobs[id] }
-
 // with returns the node with another decision about a job.
 func (n *node) with(id sched.JobID, decide func(*state)) *node {
-	c := &node{slices.Clone(n.jobs)}
+	c := &node{jobs: slices.Clone(n.jobs)}
 	decide(&c.jobs[id])
 	return c
 }
@@ -75,11 +83,8 @@ func (n *node) limited(id sched.JobID, limit func(*pricing.Limits)) *node {
 	})
 }
 
-// tree implements colgen.Problem.
-type tree struct{ *master }
-
 // Root implements colgen.Problem.
-func (m *master) Root() *node { return &node{make([]state, len(m.p.Terms))} }
+func (m *master) Root() *node { return &node{true, make([]state, len(m.p.Terms))} }
 
 // Rows implements colgen.Problem.
 func (m *master) Rows(n *node) ([]milp.Row, float64) {
@@ -94,7 +99,7 @@ func (m *master) Rows(n *node) ([]milp.Row, float64) {
 	}
 	for id := range m.p.Terms {
 		row := milp.Row{Name: fmt.Sprintf("job%d", id), Sense: milp.EQ, RHS: 1}
-		switch s := n.state(sched.JobID(id)); {
+		switch s := n.jobs[id]; {
 		case s.out:
 			row.RHS = 0
 		case m.p.Terms[id].Optional && !s.in:
@@ -111,13 +116,18 @@ func (m *master) Rows(n *node) ([]milp.Row, float64) {
 func (m *master) Start(n *node) []colgen.Column {
 	var out []colgen.Column
 	for id := range m.p.Terms {
-		s := n.state(sched.JobID(id))
+		s := &n.jobs[id]
 		if s.out || m.p.Terms[id].Optional && !s.in {
 			continue
 		}
 		out = append(out, colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("none%d", id), Upper: 2, Cost: 1000 * m.worst}, Rows: []int{m.capacities() + id}, Vals: []float64{1}})
 		if c := m.alone[id]; c != nil && s.limits == nil {
-			out = append(out, m.column(sched.JobID(id), c))
+			out = append(out, m.state(column{sched.JobID(id), c}))
+		}
+	}
+	if n.root {
+		for _, c := range m.seeds {
+			out = append(out, m.state(c))
 		}
 	}
 	return out
@@ -126,7 +136,7 @@ func (m *master) Start(n *node) []colgen.Column {
 // Allowed implements colgen.Problem.
 func (m *master) Allowed(n *node, c *colgen.Column) bool {
 	tag := c.Tag.(column)
-	s := n.state(tag.job)
+	s := &n.jobs[tag.job]
 	return !s.out && (s.limits == nil || s.limits.Allow(tag.Choice))
 }
 

@@ -17,6 +17,7 @@ func TestBoundOfStates(t *testing.T) {
 		in := schedtest.Preemptive(r, schedtest.Shape{Jobs: 3, Servers: 1, GPUs: 4, Stages: 1, Weights: seed%2 == 0, Slot: 7})
 		for i := range in.Jobs {
 			in.Jobs[i].Release %= 4 * 7
+			in.Jobs[i].Pause = sched.Time(r.IntN(4)) * 7
 		}
 		obj := []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.Makespan}[seed%3]
 		p, err := newProblem(in, obj, false)

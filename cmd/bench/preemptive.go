@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"yardstick/bench"
+	"yardstick/bounds"
+	"yardstick/formulate/preemptive"
+	"yardstick/sched"
+	"yardstick/solvers/exhaustive/bouts"
+	"yardstick/solvers/isolate"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
+)
+
+// boutSearch is the dynamic program over the preemptive schedules in slots.
+func boutSearch(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := bouts.Options{NonPreemptive: p.flag("non-preemptive"), States: p.count("states")}
+	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
+		o := o
+		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
+		r, err := bouts.Solve(ctx, p.Instance, objective, o)
+		switch {
+		case errors.Is(err, bouts.ErrUnsupported):
+			return skipped(err), nil
+		case err != nil:
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
+			Bounds: []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Lower}}}, nil
+	}), p.finish()
+}
+
+// boutProgram is the integer program over the bouts of the jobs, proven by our
+// own branch and bound.
+func boutProgram(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := preemptive.Options{NonPreemptive: p.flag("non-preemptive")}
+	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
+		o := o
+		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
+		solver := isolate.Solver{Solver: "branch", Memory: int64(p.Limits.Memory)}
+		r, err := preemptive.Solve(ctx, p.Instance, objective, solver, o)
+		switch {
+		case errors.Is(err, preemptive.ErrUnsupported), errors.Is(err, preemptive.ErrTooLarge):
+			return skipped(err), nil
+		case err != nil:
+			return bench.Outcome{}, err
+		}
+		out := bench.Outcome{Schedule: r.Schedule, Termination: r.MIP.Termination}
+		if r.Lower != nil {
+			out.Bounds = []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Lower}}
+		}
+		out.Solves = []bench.Solve{{Formulation: ref.Name, Relation: "exact", Solver: solver.Name(), Rows: r.Rows, Columns: r.Cols, Nonzeros: r.Nonzeros, Result: *r.MIP}}
+		return out, nil
+	}), p.finish()
+}
+
+// gridLP is the linear program of work per slot, of the instance's kind of time.
+func gridLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+	grid := preemptive.ContinuousGrid
+	if p.Instance.Slot > 0 {
+		grid = preemptive.SlottedGrid
+	}
+	r, err := grid(ctx, p.Instance, o, lpsolve.LP{}, preemptive.GridOptions{Limits: milp.Limits{Time: p.Limits.Solve}})
+	if errors.Is(err, preemptive.ErrTooLarge) {
+		return bounds.Bound{}, errors.Join(bounds.ErrNotApplicable, err)
+	}
+	if err != nil {
+		return bounds.Bound{}, err
+	}
+	return r.Bound, nil
+}
+
+// skipped is the outcome of a method that is not made for the instance.
+func skipped(why error) bench.Outcome {
+	return bench.Outcome{Termination: milp.Skipped, Message: why.Error()}
+}
