@@ -200,7 +200,10 @@ func Search(ref MethodRef, version string, solve func(context.Context, Problem, 
 func Exhaustive(ref MethodRef, version string) Method {
 	return &searchMethod{ref, version, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		r, err := exhaustive.Solve(ctx, p.Instance, objective, exhaustive.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
-		if err != nil {
+		switch {
+		case errors.Is(err, exhaustive.ErrUnsupported):
+			return Outcome{Termination: milp.Skipped, Message: err.Error()}, nil
+		case err != nil:
 			return Outcome{}, err
 		}
 		o := Outcome{Schedule: r.Schedule, Termination: r.Termination}
@@ -259,8 +262,9 @@ func tooLarge(in *sched.Instance, objective sched.Objective, slot sched.Time) (s
 	return "", nil
 }
 
+// unlessTooLarge turns an error into a reason to skip the instance, if it is one.
 func unlessTooLarge(err error) (string, error) {
-	if errors.Is(err, timeindexed.ErrTooLarge) {
+	if errors.Is(err, timeindexed.ErrTooLarge) || errors.Is(err, sched.ErrStageGraph) {
 		return err.Error(), nil
 	}
 	return "", err

@@ -27,7 +27,7 @@ func contended(jobs, servers, kinds int, slots int64) *sched.Instance {
 
 // BenchmarkRelax is column generation.
 func BenchmarkRelax(b *testing.B) {
-	for _, size := range [][4]int{{20, 5, 5, 32}, {50, 10, 10, 64}, {100, 20, 5, 64}, {100, 20, 20, 64}} {
+	for _, size := range [][4]int{{20, 5, 5, 8}, {50, 10, 10, 16}, {100, 20, 5, 16}, {100, 20, 5, 64}, {100, 20, 20, 16}, {100, 20, 20, 64}, {300, 20, 5, 64}} {
 		b.Run(fmt.Sprintf("jobs=%d/servers=%d/kinds=%d/slots=%d", size[0], size[1], size[2], size[3]), func(b *testing.B) {
 			in := contended(size[0], size[1], size[2], int64(size[3]))
 			for b.Loop() {
@@ -39,9 +39,9 @@ func BenchmarkRelax(b *testing.B) {
 				b.ReportMetric(value, "bound")
 				b.ReportMetric(r.LP, "lp")
 				b.ReportMetric(float64(r.Rows), "rows")
-				b.ReportMetric(float64(len(r.Master.Columns)), "columns")
-				b.ReportMetric(float64(r.Master.Rounds), "rounds")
-				b.ReportMetric(float64(r.Master.Iterations), "iterations")
+				b.ReportMetric(float64(len(r.Columns)), "columns")
+				b.ReportMetric(float64(r.Rounds), "rounds")
+				b.ReportMetric(float64(r.Iterations), "iterations")
 			}
 		})
 	}

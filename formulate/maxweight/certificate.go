@@ -1,7 +1,6 @@
 package maxweight
 
 import (
-	"math"
 	"math/big"
 	"slices"
 
@@ -67,9 +66,9 @@ func certify(m *pricing.Model, prices *pricing.Prices, offers []offer) Bound {
 	return Bound{Value: round(m.In, value), Prices: prices, Theta: theta.Quo(theta, prices.Value(big.NewInt(1)))}
 }
 
-// Tighten improves prices by steps of projected subgradient descent, and returns
-// the best bound found; without any steps that is Certify. Each step prices every
-// job once. nil prices stand for 1/C of each resource on each server.
+// Tighten improves prices, nil for 1/C of each resource on each server, by steps
+// of subgradient descent, and returns the best bound found; without any steps
+// that is Certify. Each step prices every job once.
 //
 // Shape: prices are for as many slots as the deadline has. Not in the source.
 func Tighten(m *pricing.Model, prices *pricing.Prices, steps int) Bound {
@@ -77,18 +76,21 @@ func Tighten(m *pricing.Model, prices *pricing.Prices, steps int) Bound {
 	if prices == nil {
 		prices = even(m.In, slots)
 	}
-	offers := cheapest(m, prices)
-	best := certify(m, prices, offers)
-	d := newDescent(m.In, slots, &best)
-	for k := range steps {
-		if !d.step(offers, 1/float64(k+2)) {
-			break
-		}
-		prices = pricing.Round(m.In, slots, d.delta, 0)
-		offers = cheapest(m, prices)
-		if b := certify(m, prices, offers); b.Value.Cmp(best.Value) < 0 {
-			best = b
-		}
+	best := Certify(m, prices)
+	if steps == 0 {
+		return best
+	}
+	theta, _ := best.Theta.Float64()
+	delta := make([]float64, len(prices.Of))
+	for i := range delta {
+		delta[i] = theta * prices.Float(i)
+	}
+	_, improved, ok := problem(m).Improve(pricing.Round(m.In, slots, delta, 0), steps)
+	if !ok {
+		return best
+	}
+	if b := Certify(m, improved); b.Value.Cmp(best.Value) < 0 {
+		return b
 	}
 	return best
 }
@@ -104,82 +106,4 @@ func even(in *sched.Instance, slots int) *pricing.Prices {
 		}
 	}
 	return pricing.Round(in, slots, delta, 0)
-}
-
-// descent is a subgradient descent under way. Costs of capacities are what
-// moves: C δ for each resource, server and slot.
-type descent struct {
-	in     *sched.Instance
-	slots  int
-	delta  []float64 // prices, in the unit of weights
-	weight float64   // of all jobs
-	use    []float64
-}
-
-func newDescent(in *sched.Instance, slots int, b *Bound) *descent {
-	d := &descent{in: in, slots: slots, use: make([]float64, len(b.Prices.Of))}
-	theta, _ := b.Theta.Float64()
-	for i := range b.Prices.Of {
-		d.delta = append(d.delta, theta*b.Prices.Float(i))
-	}
-	for i := range in.Jobs {
-		d.weight += in.Jobs[i].Weight
-	}
-	return d
-}
-
-// step moves the prices against a subgradient: up where the jobs that would pay
-// take more than there is, and down where they take less. The step is the given
-// share of all weights, divided by the length of the subgradient. It returns
-// false if there is nothing to move.
-func (d *descent) step(offers []offer, share float64) bool {
-	resources := len(d.in.Elastic.Resources)
-	clear(d.use)
-	for i := range offers {
-		if w, _ := offers[i].weight.Float64(); d.cost(&offers[i].Choice) >= w {
-			continue
-		}
-		d.each(&offers[i].Choice, func(at int, amount int64) { d.use[at] += float64(amount) })
-	}
-	norm := 0.0
-	for i := range d.use {
-		capacity := d.in.Cluster.Servers[i/d.slots/resources].Capacity[i/d.slots%resources]
-		if capacity == 0 {
-			d.use[i] = 0
-			continue
-		}
-		d.use[i] = d.use[i]/float64(capacity) - 1
-		if d.use[i] > 0 || d.delta[i] > 0 {
-			norm += d.use[i] * d.use[i]
-		}
-	}
-	if norm == 0 {
-		return false
-	}
-	length := share * d.weight / norm
-	for i, g := range d.use {
-		if g == 0 {
-			continue
-		}
-		capacity := d.in.Cluster.Servers[i/d.slots/resources].Capacity[i/d.slots%resources]
-		d.delta[i] = math.Max(0, d.delta[i]+length*g/float64(capacity))
-	}
-	return true
-}
-
-// cost returns about what a schedule costs at the present prices.
-func (d *descent) cost(c *pricing.Choice) float64 {
-	sum := 0.0
-	d.each(c, func(at int, amount int64) { sum += d.delta[at] * float64(amount) })
-	return sum
-}
-
-// each calls f for every price that a schedule pays.
-func (d *descent) each(c *pricing.Choice, f func(at int, amount int64)) {
-	resources := len(d.in.Elastic.Resources)
-	c.Use(d.in, func(h, r int, amount int64) {
-		for t := c.Start; t < c.End(); t++ {
-			f((h*resources+r)*d.slots+int(t), amount)
-		}
-	})
 }

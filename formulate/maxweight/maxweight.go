@@ -115,9 +115,9 @@ func Relax(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 	if err != nil {
 		return nil, err
 	}
-	out := &Relaxation{Relaxation: *r, LP: -r.Value()}
+	out := &Relaxation{Relaxation: *r, LP: -r.Value}
 	out.Bound = Bound{Value: round(in, total(m)), Theta: new(big.Rat), Prices: pricing.Round(in, 0, nil, 0)}
-	if r.Prices == nil {
+	if r.Bound == nil {
 		return out, nil
 	}
 	out.Theta, out.Bound.Prices = big.NewRat(1, 1), r.Prices
@@ -156,8 +156,8 @@ func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 	if r.Choice != nil {
 		out.Weight, out.Schedule = new(big.Rat).Neg(r.Cost), p.Schedule(r.Choice)
 	}
-	if bound := new(big.Rat).SetFloat64(r.Tree.DualBound); bound != nil { // not −Inf
-		if v := round(in, bound.Neg(bound)); v.Cmp(out.Upper) < 0 {
+	if r.Bound != nil {
+		if v := round(in, new(big.Rat).Neg(r.Bound)); v.Cmp(out.Upper) < 0 {
 			out.Upper = v
 		}
 	}

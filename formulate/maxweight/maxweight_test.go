@@ -131,8 +131,8 @@ func TestRelaxation(t *testing.T) {
 		if b := maxweight.Certify(m, got.Bound.Prices); b.Value.Cmp(got.Bound.Value) > 0 {
 			t.Fatalf("the certificate proves %v, not %v", b.Value, got.Bound.Value)
 		}
-		rounds += got.Master.Rounds
-		generated += len(got.Master.Columns)
+		rounds += got.Rounds
+		generated += len(got.Columns)
 		all += len(p.Model.Vars)
 	})
 	t.Logf("%d of %d columns generated in %d rounds", generated, all, rounds)

@@ -67,12 +67,12 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%d jobs, more than %d: %w", len(in.Jobs), maxJobs, ErrTooLarge)
 	}
-	if err := in.RequirePipelines(); err != nil {
-		return nil, err
-	}
 	p := &problem{in: in, obj: obj, makespan: obj == sched.Makespan, gpus: in.Cluster.GPUs()}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
+		if j.Sliced() {
+			return nil, fmt.Errorf("job %d has tensor slices, which not any free GPUs can hold: %w", i, sched.ErrStageGraph)
+		}
 		out := job{id: sched.JobID(i), release: j.Release, weight: 1, gang: j.Gang()}
 		if obj == sched.WeightedCompletion {
 			out.weight = j.Weight

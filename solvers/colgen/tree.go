@@ -105,10 +105,10 @@ func Solve[Node, Solution any](ctx context.Context, solver milp.LPSolver, p Prob
 var errLimit = errors.New("colgen: limit of nodes")
 
 type search[Node, Solution any] struct {
-	ctx      context.Context
-	solver   milp.LPSolver
-	problem  Problem[Node, Solution]
-	options  TreeOptions
+	ctx     context.Context
+	solver  milp.LPSolver
+	problem Problem[Node, Solution]
+	options TreeOptions
 
 	open   queue[Node]
 	pushed int

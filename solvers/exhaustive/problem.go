@@ -77,9 +77,6 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
 	}
-	if err := in.RequirePipelines(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
-	}
 	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), makespan: obj == sched.Makespan, weighted: obj == sched.WeightedCompletion}
 	kinds := map[int]int{}
 	for _, s := range in.Cluster.Servers {
@@ -105,6 +102,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 // newJob collects a job's running times.
 func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
 	src := &p.in.Jobs[id]
+	if src.Sliced() {
+		return job{}, fmt.Errorf("%w to tensor slices, which not any free GPUs can hold: job %d", ErrUnsupported, id)
+	}
 	j := job{id: id, release: int64(src.Release), gang: src.Gang()}
 	if src.ConstantIteration() {
 		d, err := cuts.MinDuration(p.in, id)

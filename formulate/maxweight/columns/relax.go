@@ -120,13 +120,13 @@ func (c *cutting) begin() {
 	for k := range c.m.groups {
 		for r := range p.Model.In.Elastic.Resources {
 			capacity := float64(max(1, c.m.capacity(k, r)))
-			for range p.Slots { // an optimum has Σ C δ ≤ Σ_j −u_j + …, less than worst
-				c.model.AddVar(milp.Variable{Name: "price", Cost: capacity, Upper: 2 * c.m.worst / capacity})
+			for range p.Slots {
+				c.model.AddVar(milp.Variable{Name: "price", Cost: capacity, Upper: tooDear * c.m.worst / capacity})
 			}
 		}
 	}
 	for id := range p.Terms {
-		v := milp.Variable{Name: fmt.Sprintf("gain%d", id), Cost: 1, Lower: -2 * c.m.worst, Upper: p.Terms[id].Reward}
+		v := milp.Variable{Name: fmt.Sprintf("gain%d", id), Cost: 1, Lower: -tooDear * c.m.worst, Upper: p.Terms[id].Reward}
 		if p.Terms[id].Optional {
 			v.Lower = 0
 		}

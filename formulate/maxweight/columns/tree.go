@@ -3,6 +3,7 @@ package columns
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"sort"
@@ -13,50 +14,113 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// Optimum is what branch and price knows in the end.
+// Optimum is what is known after an exact solve.
 type Optimum struct {
+	Termination milp.Termination
 	// Choice is the best choice found, a schedule or nil per job, and Cost is
 	// what it costs; both nil if none was found.
 	Choice []*pricing.Choice
 	Cost   *big.Rat
-	// Tree has the termination, the proven bound and counts.
-	Tree *colgen.Optimum[[]*pricing.Choice]
+	// Bound is proven: no choice costs less. It is nil if there is no choice.
+	Bound   *big.Rat
+	Relaxed *Relaxation
+	Nodes   int // of the tree; 0 if rounding settled it
+	Columns int // generated in all
 }
 
-// Solve finds the best choice by branch and price. Nodes are split by, in this
-// order: whether a job is left out; its configuration; its start; the workers on
-// a server; the server that hosts the parameter servers. All of these keep the
-// pricing exact.
+// Solve finds the best choice by branch and price. The columns of the relaxation
+// are where it starts. Nodes are split by, in this order: whether a job is left
+// out; its configuration; its start; the workers on a server; the server that
+// hosts the parameter servers. All of these keep the pricing exact.
 //
-// Errors: a job may complete after the last slot; those of the solver.
+// Reaching a limit leaves Bound below Cost; it is not an error. Without weights
+// that are whole numbers, Optimal means within a relative 1e-9.
+//
+// Errors: a job may complete after the last slot, or one that may not be left out
+// has no schedule; those of the solver.
 func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.Limits) (*Optimum, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	t := p.master(false)
-	relaxed, err := p.Relax(ctx, solver, limits)
+	limited := ctx
+	if limits.Time > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, limits.Time)
+		defer cancel()
+	}
+	relaxed, err := p.Relax(limited, solver, milp.Limits{})
 	if err != nil {
 		return nil, err
 	}
+	m := p.master(false)
+	out := &Optimum{Relaxed: relaxed, Columns: len(relaxed.Columns)}
+	out.raise(p, relaxed.Bound)
+	if choice, ok := p.Greedy(p.byDensity()); ok {
+		out.offer(p, choice)
+	}
+	var columns []colgen.Column
+	var x []float64
 	for _, c := range relaxed.Columns {
-		t.seeds = append(t.seeds, column{c.Job, c.Choice})
+		m.seeds = append(m.seeds, column{c.Job, c.Choice})
+		columns, x = append(columns, colgen.Column{Tag: column{c.Job, c.Choice}}), append(x, c.Value)
 	}
-	r, err := colgen.Solve[*node, []*pricing.Choice](ctx, solver, t, colgen.TreeOptions{Limits: limits, IntegralCost: p.integral()})
+	if choice, _, ok := m.Candidate(nil, columns, x); ok {
+		out.offer(p, choice)
+	}
+	if out.Cost != nil && out.Bound != nil && out.Bound.Cmp(out.Cost) >= 0 {
+		out.Termination = milp.Optimal
+		return out, nil
+	}
+	r, err := colgen.Solve[*node, []*pricing.Choice](limited, solver, m, colgen.TreeOptions{Limits: milp.Limits{Nodes: limits.Nodes}, IntegralCost: p.integral()})
 	if err != nil {
 		return nil, err
 	}
-	out := &Optimum{Tree: r}
+	out.Termination, out.Nodes = r.Termination, r.Nodes
+	out.Columns += r.Columns
+	if r.Termination == milp.Interrupted && ctx.Err() == nil {
+		out.Termination = milp.TimeLimit
+	}
 	if r.Found {
-		out.Choice, out.Cost = r.Solution, p.Cost(r.Solution)
+		out.offer(p, r.Solution)
+	}
+	switch {
+	case math.IsInf(r.DualBound, 1): // the tree was empty
+		out.Bound = out.Cost
+	case !math.IsInf(r.DualBound, -1):
+		out.raise(p, new(big.Rat).SetFloat64(r.DualBound))
+	}
+	if out.Cost != nil && out.Bound.Cmp(out.Cost) >= 0 {
+		out.Termination = milp.Optimal
 	}
 	return out, nil
 }
 
-// node is a part of the problem: what has been decided about each job.
-type node struct {
-	root bool
-	jobs []state
+// offer keeps a choice if it is the best.
+func (o *Optimum) offer(p *Problem, choice []*pricing.Choice) {
+	if cost := p.Cost(choice); o.Cost == nil || cost.Cmp(o.Cost) < 0 {
+		o.Choice, o.Cost = choice, cost
+	}
 }
+
+// raise keeps a bound if it is the best, rounded up to what choices can cost.
+func (o *Optimum) raise(p *Problem, bound *big.Rat) {
+	if bound == nil {
+		return
+	}
+	if p.integral() {
+		q, rest := new(big.Int).QuoRem(bound.Num(), bound.Denom(), new(big.Int))
+		if rest.Sign() > 0 {
+			q.Add(q, big.NewInt(1))
+		}
+		bound = new(big.Rat).SetInt(q)
+	}
+	if o.Bound == nil || bound.Cmp(o.Bound) > 0 {
+		o.Bound = bound
+	}
+}
+
+// node is a part of the problem: what has been decided about each job.
+type node struct{ jobs []state }
 
 // state is what has been decided about a job.
 type state struct {
@@ -66,7 +130,7 @@ type state struct {
 
 // with returns the node with another decision about a job.
 func (n *node) with(id sched.JobID, decide func(*state)) *node {
-	c := &node{jobs: slices.Clone(n.jobs)}
+	c := &node{slices.Clone(n.jobs)}
 	decide(&c.jobs[id])
 	return c
 }
@@ -84,7 +148,7 @@ func (n *node) limited(id sched.JobID, limit func(*pricing.Limits)) *node {
 }
 
 // Root implements colgen.Problem.
-func (m *master) Root() *node { return &node{true, make([]state, len(m.p.Terms))} }
+func (m *master) Root() *node { return &node{make([]state, len(m.p.Terms))} }
 
 // Rows implements colgen.Problem.
 func (m *master) Rows(n *node) ([]milp.Row, float64) {
@@ -110,35 +174,35 @@ func (m *master) Rows(n *node) ([]milp.Row, float64) {
 	return rows, 0
 }
 
-// Start implements colgen.Problem. Jobs that need a schedule begin with one that
-// takes nothing and costs too much, and at the root with the one that they would
-// have alone.
+// Start implements colgen.Problem: the columns of the relaxation, and for jobs that
+// need a schedule one that takes nothing and costs too much.
 func (m *master) Start(n *node) []colgen.Column {
 	var out []colgen.Column
 	for id := range m.p.Terms {
-		s := &n.jobs[id]
-		if s.out || m.p.Terms[id].Optional && !s.in {
-			continue
-		}
-		out = append(out, colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("none%d", id), Upper: 2, Cost: 1000 * m.worst}, Rows: []int{m.capacities() + id}, Vals: []float64{1}})
-		if c := m.alone[id]; c != nil && s.limits == nil {
-			out = append(out, m.state(column{sched.JobID(id), c}))
+		if s := &n.jobs[id]; s.in || !m.p.Terms[id].Optional {
+			out = append(out, colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("none%d", id), Upper: 2, Cost: tooDear * m.worst}, Rows: []int{m.capacities() + id}, Vals: []float64{1}})
 		}
 	}
-	if n.root {
-		for _, c := range m.seeds {
+	for _, c := range m.seeds {
+		if n.allows(c) {
 			out = append(out, m.state(c))
 		}
 	}
 	return out
 }
 
-// Allowed implements colgen.Problem.
-func (m *master) Allowed(n *node, c *colgen.Column) bool {
-	tag := c.Tag.(column)
-	s := &n.jobs[tag.job]
-	return !s.out && (s.limits == nil || s.limits.Allow(tag.Choice))
+// tooDear times more than any choice costs is what a job costs that has no
+// schedule, but needs one.
+const tooDear = 1000
+
+// allows reports whether a column belongs to the node.
+func (n *node) allows(c column) bool {
+	s := &n.jobs[c.job]
+	return !s.out && (s.limits == nil || s.limits.Allow(c.Choice))
 }
+
+// Allowed implements colgen.Problem.
+func (m *master) Allowed(n *node, c *colgen.Column) bool { return n.allows(c.Tag.(column)) }
 
 // Pricer implements colgen.Problem.
 func (m *master) Pricer(n *node) colgen.Pricer { return &pricer{m: m, node: n} }
