@@ -4,35 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
-)
 
-// python returns an interpreter that has pyarrow, pandas and polars: the one
-// that YARDSTICK_PYTHON names, else that of the repository's .venv, which
-// "make test" makes.
-func python(t *testing.T) string {
-	t.Helper()
-	if p := os.Getenv("YARDSTICK_PYTHON"); p != "" {
-		return p // named on purpose: not skipped if it does not work
-	}
-	p, err := filepath.Abs("../../.venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(p); err != nil {
-		t.Skip("no Python with pyarrow: run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has testdata/requirements.txt")
-	}
-	return p
-}
+	"yardstick/internal/python"
+)
 
 // What Go wrote, pyarrow, pandas and polars read: every value, every null, the
 // types, the units and the metadata.
 func TestOtherReaders(t *testing.T) {
-	interpreter := python(t)
+	interpreter := python.Interpreter(t, "pyarrow")
 	for name, run := range map[string]*Run{"random": randomRun(21, 60), "sample": sampleRun(), "empty": {}} {
 		dir := t.TempDir()
 		mustWrite(t, dir, run)

@@ -5,31 +5,14 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
-)
 
-// python returns an interpreter that has scikit-learn: the one that
-// YARDSTICK_PYTHON names, else that of the repository's .venv, which "make
-// test" makes.
-func python(t *testing.T) string {
-	t.Helper()
-	if p := os.Getenv("YARDSTICK_PYTHON"); p != "" {
-		return p // named on purpose: not skipped if it does not work
-	}
-	p, err := filepath.Abs("../../.venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(p, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('sklearn') is None)").CombinedOutput(); err != nil {
-		t.Skipf("no Python with scikit-learn at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has bench/record/testdata/requirements.txt", p, err, out)
-	}
-	return p
-}
+	"yardstick/internal/python"
+)
 
 // fitCase is a case for testdata/fit.py.
 type fitCase struct {
@@ -63,7 +46,7 @@ func fit(t *testing.T, cases []fitCase) []fitAnswer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python(t), filepath.Join("testdata", "fit.py"))
+	cmd := exec.Command(python.Interpreter(t, "sklearn"), filepath.Join("testdata", "fit.py"))
 	var errors bytes.Buffer
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &errors
 	out, err := cmd.Output()

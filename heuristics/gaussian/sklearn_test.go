@@ -9,25 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-)
 
-// python returns an interpreter that has scikit-learn: the one that
-// YARDSTICK_PYTHON names, else that of the repository's .venv, which "make
-// test" makes.
-func python(t *testing.T) string {
-	t.Helper()
-	if p := os.Getenv("YARDSTICK_PYTHON"); p != "" {
-		return p // named on purpose: not skipped if it does not work
-	}
-	p, err := filepath.Abs("../../.venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(p, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('sklearn') is None)").CombinedOutput(); err != nil {
-		t.Skipf("no Python with scikit-learn at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has bench/record/testdata/requirements.txt", p, err, out)
-	}
-	return p
-}
+	"yardstick/internal/python"
+)
 
 // sklearnCase is a case for testdata/process.py.
 type sklearnCase struct {
@@ -42,7 +26,7 @@ type sklearnCase struct {
 // TestLikeScikitLearn: posteriors and likelihoods of scikit-learn's process
 // with the same hyperparameters, and a fit that is no worse than its.
 func TestLikeScikitLearn(t *testing.T) {
-	interpreter := python(t)
+	interpreter := python.Interpreter(t, "sklearn")
 	var cases []sklearnCase
 	var processes []*Process
 	for seed := range uint64(8) {

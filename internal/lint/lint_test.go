@@ -60,6 +60,7 @@ var allowed = map[string][]string{
 	"cmd/bench":          {"..."},
 	"internal/schedtest": {"sched", "sched/verify"},
 	"internal/lint":      {},
+	"internal/python":    {},
 }
 
 // owners are the packages that alone may import a dependency.
