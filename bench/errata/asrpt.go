@@ -8,7 +8,6 @@ import (
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/asrpt"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -38,7 +37,7 @@ func evaluate(v *verify.Verified, class sched.Class, o asrpt.Options, predicted 
 			continue // the theorems do not apply
 		}
 		var err error
-		if run.AlphaTilde[i], err = heavyedge.AlphaTilde(in, sched.JobID(i), o.AllReduce); err != nil {
+		if run.AlphaTilde[i], err = o.AlphaTilde(in, sched.JobID(i)); err != nil {
 			return nil, fmt.Errorf("errata: job %d: %w", i, err)
 		}
 	}

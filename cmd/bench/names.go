@@ -267,6 +267,7 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		p.text("ties", o.Ties.String(), &o.Ties)
 		p.text("layout", o.Layout.String(), &o.Layout)
 		p.text("slowest", o.Slowest.String(), &o.Slowest)
+		p.text("reference", o.Reference.String(), &o.Reference)
 		o.IdleStart = p.flag("idle-start")
 		replayed := bench.Replayed{New: func(*sched.Instance) sim.Policy { return asrpt.Perfect(o) }}
 		if !perfect {

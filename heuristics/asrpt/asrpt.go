@@ -194,7 +194,9 @@ func (p *Policy) serve(v *sim.View, head *completion) (started bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	if late {
+	// On an idle cluster nothing better can come. Not in the source, where
+	// alpha~ is what an idle cluster offers.
+	if idle := v.Cluster().Free() == v.Cluster().GPUs(); late || idle {
 		return true, p.commit(v, head.job, place)
 	}
 	alpha, err := p.estimates.probe.IterTime(0, &place)

@@ -67,7 +67,7 @@ func randomOptions(rng *rand.Rand) asrpt.Options {
 	}
 	if rng.IntN(3) == 0 {
 		o = asrpt.Options{Comm: o.Comm, Tau: o.Tau, Ties: asrpt.Ties(rng.IntN(2)), AllReduce: heavyedge.AllReduce(rng.IntN(2)),
-			Layout: asrpt.Layout(rng.IntN(2)), Slowest: asrpt.Slowest(rng.IntN(2))}
+			Layout: asrpt.Layout(rng.IntN(2)), Slowest: asrpt.Slowest(rng.IntN(2)), Reference: asrpt.Reference(rng.IntN(2))}
 	}
 	return o
 }
@@ -378,7 +378,7 @@ func TestNotBelowOptimum(t *testing.T) {
 	schedtest.EachSeed(t, 60, func(t *testing.T, r *rand.Rand) {
 		in := schedtest.Gang(r, schedtest.Shape{Jobs: 3, Servers: 2, GPUs: 3, Stages: 2, Traffic: true})
 		_, best := schedtest.BruteForce(in, sched.TotalCompletion)
-		for _, o := range []asrpt.Options{{}, {IdleStart: true}, {Layout: asrpt.Optimal}, {Slowest: asrpt.Attained}, {Comm: big.NewRat(1, 1)}} {
+		for _, o := range []asrpt.Options{{}, {IdleStart: true}, {Layout: asrpt.Optimal}, {Slowest: asrpt.Attained}, {Reference: asrpt.Least}, {Comm: big.NewRat(1, 1)}} {
 			for _, c := range []struct {
 				p    sim.Policy
 				pred sim.Predictor
@@ -445,7 +445,7 @@ func TestSharingModel(t *testing.T) {
 // TestOptionsText: options are printed as they are parsed, and checked.
 func TestOptionsText(t *testing.T) {
 	p := asrpt.New(asrpt.Options{})
-	if got := fmt.Sprintf("%s %v", p.Name(), p.Options()); got != "a-srpt comm=3/2 tau=1 ties=index allreduce=ring layout=heavy-edge alpha-max=spread idle-start=false" {
+	if got := fmt.Sprintf("%s %v", p.Name(), p.Options()); got != "a-srpt comm=3/2 tau=1 ties=index allreduce=ring layout=heavy-edge alpha-max=spread alpha~=fewest idle-start=false" {
 		t.Error(got)
 	}
 	if got := asrpt.Perfect(asrpt.Options{}).Name(); got != "a-srpt-perfect" {
@@ -466,7 +466,7 @@ func TestOptionsText(t *testing.T) {
 	if o.Ties.UnmarshalText([]byte("x")) == nil || o.Layout.UnmarshalText([]byte("x")) == nil || o.Slowest.UnmarshalText([]byte("x")) == nil {
 		t.Error("an unknown name is accepted")
 	}
-	for _, bad := range []asrpt.Options{{Comm: new(big.Rat)}, {Tau: big.NewRat(-1, 2)}, {Ties: 2}, {Layout: 2}, {Slowest: 2}, {AllReduce: 2}} {
+	for _, bad := range []asrpt.Options{{Comm: new(big.Rat)}, {Tau: big.NewRat(-1, 2)}, {Ties: 2}, {Layout: 2}, {Slowest: 2}, {Reference: 2}, {AllReduce: 2}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v is accepted", bad)
 		}

@@ -38,15 +38,7 @@ func (e *estimator) of(j *sim.Job) (*estimate, error) {
 		return known, nil
 	}
 	e.ask(j)
-	parts, err := e.fewest(j)
-	if err != nil {
-		return nil, err
-	}
-	place, err := heavyedge.Place(&e.probe.Jobs[0], parts, e.options.AllReduce)
-	if err != nil {
-		return nil, err
-	}
-	tilde, err := e.probe.IterTime(0, &place)
+	tilde, err := e.reference(j)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +53,39 @@ func (e *estimator) of(j *sim.Job) (*estimate, error) {
 	out.heavy = slowest.Cmp(out.limit) >= 0
 	e.known[key] = out
 	return out, nil
+}
+
+// reference returns alpha~ of the job, which the probe is about.
+func (e *estimator) reference(j *sim.Job) (*big.Rat, error) {
+	if e.options.Reference == Least && j.Sharing == nil {
+		best, err := cuts.AlphaMin(&e.probe, 0)
+		if err != nil {
+			return nil, err
+		}
+		return best.Alpha, nil
+	}
+	parts, err := e.fewest(j)
+	if err != nil {
+		return nil, err
+	}
+	place, err := heavyedge.Place(&e.probe.Jobs[0], parts, e.options.AllReduce)
+	if err != nil {
+		return nil, err
+	}
+	return e.probe.IterTime(0, &place)
+}
+
+// AlphaTilde returns the alpha~ that a policy with these options uses for a job,
+// in seconds.
+func (o Options) AlphaTilde(in *sched.Instance, id sched.JobID) (*big.Rat, error) {
+	if o.Reference == Least {
+		best, err := cuts.AlphaMin(in, id)
+		if err != nil {
+			return nil, err
+		}
+		return best.Alpha, nil
+	}
+	return heavyedge.AlphaTilde(in, id, o.AllReduce)
 }
 
 // fewest returns the fewest servers that the job, which the probe is about,

@@ -60,6 +60,12 @@ func tildes(t *testing.T, in *sched.Instance, o asrpt.Options) (out []*big.Rat) 
 	t.Helper()
 	for i := range in.Jobs {
 		tilde, err := heavyedge.AlphaTilde(in, sched.JobID(i), o.AllReduce)
+		if o.Reference == asrpt.Least {
+			var best *cuts.Best
+			if best, err = cuts.AlphaMin(in, sched.JobID(i)); err == nil {
+				tilde = best.Alpha
+			}
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,14 +150,14 @@ func (r *reference) serve(i int, now sched.Time) sched.Time {
 		return now
 	}
 	r.heavy++
-	place, kappa := r.place(i, now, true) // lines 9 to 11
-	if kappa.Cmp(limit) > 0 {             // lines 15 to 20
+	place, kappa := r.place(i, now, true)                       // lines 9 to 11
+	if kappa.Cmp(limit) > 0 && r.nextEnd(now) < sched.MaxTime { // lines 15 to 20, unless the cluster is idle
 		budget := new(big.Rat).Mul(r.tau, r.size[i])
 		deadline := now + sched.Time(new(big.Int).Quo(budget.Num(), budget.Denom()).Int64())
 		if deadline > now {
 			r.waited++
 		}
-		for now < deadline {
+		for now < deadline && r.nextEnd(now) < sched.MaxTime {
 			now++ // one microsecond after the other, as line 16 has it
 			better, alpha := r.place(i, now, true)
 			place = better

@@ -29,6 +29,8 @@ type Options struct {
 	Layout Layout
 	// Slowest says which alpha_max is compared with alpha~.
 	Slowest Slowest
+	// Reference says what alpha~ is.
+	Reference Reference
 	// IdleStart starts the job that the virtual machine is serving whenever no
 	// job is on the cluster and none is queued, and takes it off the virtual
 	// machine. Not in the source: it keeps a job whose length is overestimated
@@ -109,6 +111,33 @@ func (s *Slowest) UnmarshalText(text []byte) error {
 	return err
 }
 
+// Reference is a definition of alpha~, the iteration time that virtual sizes are
+// made of and that placements are measured against.
+type Reference uint8
+
+// The definitions of alpha~.
+const (
+	Fewest Reference = iota // of Heavy-Edge on the fewest servers, full but the last, as the paper has it
+	// Least is alpha_min, the least over all placements in the empty cluster (of
+	// those found, where that search stops at its limit). Not in the source,
+	// which calls its own estimate the minimum; see docs/theorems.md.
+	Least
+)
+
+var referenceNames = []string{"fewest", "least"}
+
+func (r Reference) String() string { return referenceNames[r] }
+
+// MarshalText implements encoding.TextMarshaler.
+func (r Reference) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *Reference) UnmarshalText(text []byte) error {
+	i, err := indexOf("reference", referenceNames, text)
+	*r = Reference(i)
+	return err
+}
+
 func indexOf(what string, names []string, text []byte) (int, error) {
 	i := slices.Index(names, string(text))
 	if i < 0 {
@@ -124,7 +153,7 @@ func (o Options) Validate() error {
 		return fmt.Errorf("asrpt: COMM_HEAVY is %v: it must be positive", o.Comm)
 	case o.Tau != nil && o.Tau.Sign() < 0:
 		return fmt.Errorf("asrpt: tau is %v: it must not be negative", o.Tau)
-	case o.AllReduce > heavyedge.Tree, o.Ties > ByRelease, o.Layout > Optimal, o.Slowest > Attained:
+	case o.AllReduce > heavyedge.Tree, o.Ties > ByRelease, o.Layout > Optimal, o.Slowest > Attained, o.Reference > Least:
 		return errors.New("asrpt: an option has a value that is not among its constants")
 	}
 	return nil
@@ -137,8 +166,8 @@ func (o Options) String() string {
 	if o.AllReduce == heavyedge.Tree {
 		reduce = "tree"
 	}
-	return fmt.Sprintf("comm=%s tau=%s ties=%v allreduce=%s layout=%v alpha-max=%v idle-start=%t",
-		o.Comm.RatString(), o.Tau.RatString(), o.Ties, reduce, o.Layout, o.Slowest, o.IdleStart)
+	return fmt.Sprintf("comm=%s tau=%s ties=%v allreduce=%s layout=%v alpha-max=%v alpha~=%v idle-start=%t",
+		o.Comm.RatString(), o.Tau.RatString(), o.Ties, reduce, o.Layout, o.Slowest, o.Reference, o.IdleStart)
 }
 
 // filled returns the options with the values that nil stands for.
