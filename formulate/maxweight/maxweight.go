@@ -98,8 +98,8 @@ type Relaxation struct {
 	Bound
 	// LP is its value, claimed by the solver: Bound before rounding, but for
 	// what the rounding of prices costs. It is NaN after a limit.
-	LP float64
-	columns.Relaxation
+	LP     float64
+	Master *columns.Relaxation // minimises minus the weight
 }
 
 // Relax solves the linear relaxation by column generation and returns its bound.
@@ -115,14 +115,14 @@ func Relax(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 	if err != nil {
 		return nil, err
 	}
-	out := &Relaxation{Relaxation: *r, LP: -r.Value}
-	out.Bound = Bound{Value: round(in, total(m)), Theta: new(big.Rat), Prices: pricing.Round(in, 0, nil, 0)}
+	out := &Relaxation{LP: -r.Value, Master: r}
+	out.Value, out.Theta, out.Prices = round(in, total(m)), new(big.Rat), pricing.Round(in, 0, nil, 0)
 	if r.Bound == nil {
 		return out, nil
 	}
-	out.Theta, out.Bound.Prices = big.NewRat(1, 1), r.Prices
-	if v := round(in, new(big.Rat).Neg(r.Bound)); v.Cmp(out.Bound.Value) < 0 {
-		out.Bound.Value = v
+	out.Theta, out.Prices = big.NewRat(1, 1), r.Prices
+	if v := round(in, new(big.Rat).Neg(r.Bound)); v.Cmp(out.Value) < 0 {
+		out.Value = v
 	}
 	return out, nil
 }

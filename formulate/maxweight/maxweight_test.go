@@ -81,8 +81,8 @@ func TestRoutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lp.Bound.Value.Cmp(want) < 0 {
-			t.Fatalf("the relaxation is %v, less than %v", lp.Bound.Value, want)
+		if lp.Value.Cmp(want) < 0 {
+			t.Fatalf("the relaxation is %v, less than %v", lp.Value, want)
 		}
 		if f, _ := want.Float64(); f > 0 {
 			schedules++
@@ -124,15 +124,15 @@ func TestRelaxation(t *testing.T) {
 			t.Fatalf("%v, want %v\n%+v", got.LP, -want.PrimalBound, in)
 		}
 		m := pricing.New(in)
-		proven, _ := new(big.Rat).Neg(got.Relaxation.Bound).Float64()
+		proven, _ := new(big.Rat).Neg(got.Master.Bound).Float64()
 		if proven < got.LP-1e-7*(1+got.LP) || proven > got.LP+1e-7*(1+got.LP) {
 			t.Fatalf("proven %v, claimed %v", proven, got.LP)
 		}
-		if b := maxweight.Certify(m, got.Bound.Prices); b.Value.Cmp(got.Bound.Value) > 0 {
-			t.Fatalf("the certificate proves %v, not %v", b.Value, got.Bound.Value)
+		if b := maxweight.Certify(m, got.Prices); b.Value.Cmp(got.Value) > 0 {
+			t.Fatalf("the certificate proves %v, not %v", b.Value, got.Value)
 		}
-		rounds += got.Rounds
-		generated += len(got.Columns)
+		rounds += got.Master.Rounds
+		generated += len(got.Master.Columns)
 		all += len(p.Model.Vars)
 	})
 	t.Logf("%d of %d columns generated in %d rounds", generated, all, rounds)

@@ -59,6 +59,20 @@ func (p *Problem) integral() bool {
 	})
 }
 
+// grain returns the greatest power of two not above 1, 2^−k, that every cost is a
+// multiple of; false if k would exceed 20.
+func (p *Problem) grain() (k int, ok bool) {
+	for ; k <= 20; k++ {
+		if !slices.ContainsFunc(p.Terms, func(t Terms) bool {
+			time, reward := math.Ldexp(t.Time, k), math.Ldexp(t.Reward, k)
+			return time != math.Trunc(time) || reward != math.Trunc(reward)
+		}) {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
 // Cost returns what a choice of one schedule per job costs; nil stands for a job
 // left out.
 func (p *Problem) Cost(choice []*pricing.Choice) *big.Rat {
@@ -91,7 +105,8 @@ func (p *Problem) Schedule(choice []*pricing.Choice) *sched.Schedule {
 
 // Greedy gives each job in turn the schedule that completes first in what the
 // jobs before it have left. It returns false if a job that may not be left out
-// does not complete by its Latest.
+// does not complete by its Latest. It leaves others out if they do not, or do not
+// pay.
 //
 // Of schedules that complete at one time it takes the one of least volume, in
 // shares of what the servers have.
@@ -108,11 +123,12 @@ func (p *Problem) fill(out []*pricing.Choice, room *pricing.Room, order []sched.
 			continue
 		}
 		c, ok := p.Model.Market(prices, room).Cheapest(pricing.Query{Job: id, Latest: min(p.Terms[id].Latest, int64(p.Slots)), TimeCost: prices.Total() + 1})
+		t := &p.Terms[id]
 		switch {
-		case ok:
+		case ok && (!t.Optional || t.cost(&c).Sign() < 0):
 			room.Take(&c)
 			out[id] = &c
-		case !p.Terms[id].Optional:
+		case !t.Optional:
 			return false
 		}
 	}

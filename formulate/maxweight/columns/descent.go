@@ -13,7 +13,6 @@ import (
 // Prices are by row of the master program.
 type dual struct {
 	m      *master
-	market *pricing.Market // of the last call of price
 	bound  *big.Rat        // the best so far; nil if there is none
 	prices *pricing.Prices // that prove it
 	best   []float64       // the same, by row
@@ -78,23 +77,27 @@ func (d *dual) price(at []float64) (value float64, columns []column, pays []bool
 }
 
 // descend moves prices along subgradients: up where the cheapest schedules of all
-// jobs take more than there is, and down where they take less. The step is that
-// of Polyak, towards what some choice costs, and shortened whenever the bound
-// has not improved for a while. Every column priced is handed to see.
+// jobs take more than there is, and down where they take less. The step is a
+// share of that of Polyak, towards what some choice costs, and shortened whenever
+// the bound has not improved for a while, until it is hardly any step at all.
+// Every column priced is handed to see, with the share at that time.
 //
 // Source: M. Held, P. Wolfe, H. P. Crowder, Validation of subgradient
 // optimization, Math. Program. 6 (1974), with the greedy choice as target.
-func (d *dual) descend(steps int, see func(k int, c column)) {
-	const patience, shorten = 4, 0.7
+func (d *dual) descend(steps int, see func(share float64, c column)) {
+	const patience, shorten, hardly = 4, 0.7, 1e-3
 	at, excess := slices.Clone(d.best), make([]float64, len(d.best))
 	best, share, idle := math.Inf(-1), 1.0, 0
-	for k := range steps {
+	for range steps {
 		value, columns, pays := d.price(at)
 		if idle++; value > best {
 			best, idle = value, 0
 		}
 		if idle == patience {
 			share, idle = shorten*share, 0
+		}
+		if share < hardly {
+			return
 		}
 		target := d.greedy
 		if !(target > value) {
@@ -104,7 +107,7 @@ func (d *dual) descend(steps int, see func(k int, c column)) {
 			excess[row] = -1
 		}
 		for i, c := range columns {
-			see(k, c)
+			see(share, c)
 			if pays[i] {
 				d.m.use(c.Choice, func(row int, amount int64) { excess[row] += float64(amount) / d.capacity(row) })
 			}
@@ -147,6 +150,6 @@ func (p *Problem) Improve(prices *pricing.Prices, steps int) (*big.Rat, *pricing
 			d.best[row] = prices.Float(row)
 		}
 	}
-	d.descend(steps+1, func(int, column) {})
+	d.descend(steps+1, func(float64, column) {})
 	return d.bound, d.prices, true
 }

@@ -21,6 +21,8 @@ type master struct {
 	group  []int             // of each server
 	alone  []*pricing.Choice // each job's first completion in the empty cluster; nil if it has none
 	worst  float64           // more than any choice costs
+	grain  int               // costs of master programs are multiplied by 2^grain
+	whole  bool              // they are whole numbers then
 	seeds  []column          // columns that the root begins with
 }
 
@@ -28,6 +30,7 @@ type master struct {
 func (p *Problem) master(grouped bool) *master {
 	in := p.Model.In
 	m := &master{p: p, worst: 1}
+	m.grain, m.whole = p.grain()
 	for h := range in.Cluster.Servers {
 		k := -1
 		if grouped {
@@ -53,6 +56,7 @@ func (p *Problem) master(grouped bool) *master {
 		m.alone = append(m.alone, &c)
 		m.worst += p.Terms[id].Reward + p.worstTime(sched.JobID(id))
 	}
+	m.worst *= 1 + 1e-9 // whatever was rounded
 	return m
 }
 
@@ -131,7 +135,7 @@ func (c *column) key() string {
 
 // state states a schedule as a column of the master program.
 func (m *master) state(c column) colgen.Column {
-	out := colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("x%d", c.job), Upper: 2, Cost: m.cost(c)}, Tag: c}
+	out := colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("x%d", c.job), Upper: 2, Cost: math.Ldexp(m.cost(c), m.grain)}, Tag: c}
 	m.use(c.Choice, func(row int, amount int64) {
 		out.Rows, out.Vals = append(out.Rows, row), append(out.Vals, float64(amount))
 	})
@@ -145,15 +149,16 @@ type pricer struct {
 	node *node
 }
 
-// Price implements colgen.Pricer. The bound comes from the prices of capacities
+// Price implements colgen.Pricer. Duals and bounds are of costs multiplied by
+// 2^grain; prices are not. The bound comes from the prices of capacities
 // alone; the duals of the jobs' rows only decide which columns are worth having.
 func (q *pricer) Price(ctx context.Context, y []float64) (colgen.Pricing, error) {
-	p := q.m.p
-	of := make([]float64, q.m.capacities())
+	m, p := q.m, q.m.p
+	of := make([]float64, m.capacities())
 	for i := range of {
-		of[i] = -y[i]
+		of[i] = math.Ldexp(-y[i], -m.grain)
 	}
-	prices := q.m.prices(of)
+	prices := m.prices(of)
 	market := p.Model.Market(prices, nil)
 	sum := newLagrangian(p, prices)
 	var out colgen.Pricing
@@ -175,12 +180,21 @@ func (q *pricer) Price(ctx context.Context, y []float64) (colgen.Pricing, error)
 		if !ok {
 			continue
 		}
-		col := q.m.state(column{id, &c})
-		pays, _ := prices.Value(big.NewInt(c.Cost - query.TimeCost*c.End())).Float64()
-		if reduced := col.Var.Cost + pays - y[q.m.capacities()+i]; reduced < -1e-9*(pays+math.Abs(col.Var.Cost)) {
+		col := m.state(column{id, &c})
+		pays, _ := m.scaled(prices.Value(big.NewInt(c.Cost - query.TimeCost*c.End()))).Float64()
+		if reduced := col.Var.Cost + pays - y[m.capacities()+i]; reduced < -1e-9*(pays+math.Abs(col.Var.Cost)) {
 			out.Columns = append(out.Columns, col)
 		}
 	}
-	out.Bound = down(sum.value())
+	value := sum.value()
+	if value.Cmp(new(big.Rat).SetFloat64(m.worst)) > 0 { // nothing costs as much: the node is empty
+		return colgen.Pricing{Bound: math.Inf(1)}, nil
+	}
+	out.Bound = down(m.scaled(value))
 	return out, nil
+}
+
+// scaled multiplies a cost by 2^grain, in place.
+func (m *master) scaled(v *big.Rat) *big.Rat {
+	return v.Mul(v, new(big.Rat).SetInt64(1<<m.grain))
 }

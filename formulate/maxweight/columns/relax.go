@@ -109,11 +109,16 @@ type cutting struct {
 	out   Relaxation
 }
 
-// steps is how many subgradient steps come first.
-const steps = 60
+// Subgradient steps come first: one for some rows, as small programs need none.
+// late is the share of a full step from which on their columns are kept.
+const (
+	maxSteps    = 400
+	rowsPerStep = 5
+	late        = 0.1
+)
 
 // begin states the program over prices and what each job gains, with the columns
-// of the later half of the subgradient steps.
+// of the late subgradient steps.
 func (c *cutting) begin() {
 	p := c.m.p
 	c.model = &milp.Model{Name: "dual"}
@@ -137,8 +142,8 @@ func (c *cutting) begin() {
 			c.model.AddRow(c.cut(column{sched.JobID(id), c.m.alone[id]}))
 		}
 	}
-	c.dual.descend(steps, func(k int, col column) {
-		if k >= steps/2 && !c.known[col.key()] {
+	c.dual.descend(min(maxSteps, c.out.Rows/rowsPerStep), func(share float64, col column) {
+		if share < late && !c.known[col.key()] {
 			c.model.AddRow(c.cut(col))
 		}
 	})

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -33,8 +34,8 @@ type Optimum struct {
 // out; its configuration; its start; the workers on a server; the server that
 // hosts the parameter servers. All of these keep the pricing exact.
 //
-// Reaching a limit leaves Bound below Cost; it is not an error. Without weights
-// that are whole numbers, Optimal means within a relative 1e-9.
+// Reaching a limit leaves Bound below Cost; it is not an error. Unless all terms
+// are multiples of 2^−20, Optimal means within a relative 1e-9.
 //
 // Errors: a job may complete after the last slot, or one that may not be left out
 // has no schedule; those of the solver.
@@ -71,7 +72,7 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 		out.Termination = milp.Optimal
 		return out, nil
 	}
-	r, err := colgen.Solve[*node, []*pricing.Choice](limited, solver, m, colgen.TreeOptions{Limits: milp.Limits{Nodes: limits.Nodes}, IntegralCost: p.integral()})
+	r, err := colgen.Solve[*node, []*pricing.Choice](limited, solver, m, colgen.TreeOptions{Limits: milp.Limits{Nodes: limits.Nodes}, IntegralCost: m.whole})
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +85,13 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 		out.offer(p, r.Solution)
 	}
 	switch {
+	case math.IsInf(r.DualBound, 1) && out.Cost != nil:
+		return nil, errors.New("columns: no node of the tree has the choice that was found")
 	case math.IsInf(r.DualBound, 1): // the tree was empty
-		out.Bound = out.Cost
+		out.Bound = nil
 	case !math.IsInf(r.DualBound, -1):
-		out.raise(p, new(big.Rat).SetFloat64(r.DualBound))
+		bound := new(big.Rat).SetFloat64(r.DualBound)
+		out.raise(p, bound.Quo(bound, new(big.Rat).SetInt64(1<<m.grain)))
 	}
 	if out.Cost != nil && out.Bound.Cmp(out.Cost) >= 0 {
 		out.Termination = milp.Optimal
@@ -107,12 +111,14 @@ func (o *Optimum) raise(p *Problem, bound *big.Rat) {
 	if bound == nil {
 		return
 	}
-	if p.integral() {
-		q, rest := new(big.Int).QuoRem(bound.Num(), bound.Denom(), new(big.Int))
+	if k, ok := p.grain(); ok {
+		unit := big.NewRat(1, 1<<k)
+		scaled := new(big.Rat).Quo(bound, unit)
+		q, rest := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
 		if rest.Sign() > 0 {
 			q.Add(q, big.NewInt(1))
 		}
-		bound = new(big.Rat).SetInt(q)
+		bound = unit.Mul(unit, new(big.Rat).SetInt(q))
 	}
 	if o.Bound == nil || bound.Cmp(o.Bound) > 0 {
 		o.Bound = bound
@@ -180,7 +186,7 @@ func (m *master) Start(n *node) []colgen.Column {
 	var out []colgen.Column
 	for id := range m.p.Terms {
 		if s := &n.jobs[id]; s.in || !m.p.Terms[id].Optional {
-			out = append(out, colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("none%d", id), Upper: 2, Cost: tooDear * m.worst}, Rows: []int{m.capacities() + id}, Vals: []float64{1}})
+			out = append(out, colgen.Column{Var: milp.Variable{Name: fmt.Sprintf("none%d", id), Upper: 2, Cost: math.Ldexp(tooDear*m.worst, m.grain)}, Rows: []int{m.capacities() + id}, Vals: []float64{1}})
 		}
 	}
 	for _, c := range m.seeds {
@@ -240,5 +246,5 @@ func (m *master) Candidate(_ *node, columns []colgen.Column, x []float64) ([]*pr
 	if !m.p.fill(out, room, rest) {
 		return nil, 0, false
 	}
-	return out, up(m.p.Cost(out)), true
+	return out, up(m.scaled(m.p.Cost(out))), true
 }

@@ -23,6 +23,7 @@ type Market struct {
 	servers []tally // by type
 	apart   *Market // every server a group of its own
 	scratch window
+	list    []prospect
 }
 
 // Market prepares for queries under the given prices and room, nil for the
@@ -87,19 +88,23 @@ func (mk *Market) prepare() {
 // sums[group][b] − sums[group][a].
 type tally struct {
 	slots int64
-	sums  [][]int64 // nil for groups whose empty servers hold no such container
-	least map[int64][]int64
+	sums  [][]int64         // nil for groups whose empty servers hold no such container
+	holds []int64           // how many an empty server of each group holds
+	least map[int64][]int64 // by length of the window
 }
 
 func (mk *Market) tally(demand []int64) tally {
 	in := mk.model.In
 	out := tally{slots: mk.slots, least: map[int64][]int64{}}
 	for _, g := range mk.groups {
-		fits := true
+		holds := int64(math.MaxInt64)
 		for r, capacity := range in.Cluster.Servers[g[0]].Capacity {
-			fits = fits && demand[r] <= capacity
+			if demand[r] > 0 {
+				holds = min(holds, capacity/demand[r])
+			}
 		}
-		if !fits {
+		out.holds = append(out.holds, holds)
+		if holds == 0 {
 			out.sums = append(out.sums, nil)
 			continue
 		}

@@ -192,28 +192,73 @@ type pick struct {
 	beside int // workers there
 }
 
-// run first tries the window that looks cheapest, so that its cost spares most
-// of the others.
+// run first tries the window that looks best, so that its cost spares most of
+// the others, and then those that are left, the most promising first.
 func (s *search) run() {
-	promising, least := pick{config: -1}, int64(math.MaxInt64)
-	s.windows(func(i int, c *sched.ElasticConfig, t, bound int64) {
-		if bound < least {
-			promising, least = pick{config: i, start: t}, bound
+	promising := prospect{bound: math.MaxInt64}
+	s.windows(func(w prospect) {
+		if w.before(promising) {
+			promising = w
 		}
 	})
-	if promising.config < 0 {
+	if promising.bound == math.MaxInt64 {
 		return
 	}
-	s.try(promising.config, promising.start)
-	s.windows(func(i int, c *sched.ElasticConfig, t, bound int64) {
-		if !s.found || bound < s.best.cost || bound == s.best.cost && t+c.Slots < s.best.end {
-			s.try(i, t)
+	s.try(promising)
+	list := s.mk.list[:0]
+	s.windows(func(w prospect) {
+		if s.hopeful(w) {
+			list = append(list, w)
 		}
 	})
+	s.mk.list = list
+	for i := len(list)/2 - 1; i >= 0; i-- {
+		sift(list, i)
+	}
+	for len(list) > 0 && s.hopeful(list[0]) {
+		s.try(list[0])
+		list[0] = list[len(list)-1]
+		list = list[:len(list)-1]
+		sift(list, 0)
+	}
 }
 
-// windows calls f for each window of the query, with a lower bound on its cost.
-func (s *search) windows(f func(i int, c *sched.ElasticConfig, t, bound int64)) {
+// prospect is a window with a lower bound on its cost.
+type prospect struct {
+	config     int
+	start, end int64
+	bound      int64
+}
+
+func (p prospect) before(q prospect) bool {
+	return p.bound < q.bound || p.bound == q.bound && (p.end < q.end || p.end == q.end && p.config < q.config)
+}
+
+// sift restores the heap below its i-th entry.
+func sift(heap []prospect, i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && heap[child+1].before(heap[child]) {
+			child++
+		}
+		if !heap[child].before(heap[i]) {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// hopeful reports whether a window may be better than the best.
+func (s *search) hopeful(w prospect) bool {
+	return !s.found || w.bound < s.best.cost || w.bound == s.best.cost && w.end < s.best.end
+}
+
+// windows calls f for each window of the query.
+func (s *search) windows(f func(prospect)) {
 	mk, q := s.mk, s.q
 	earliest := max(q.Earliest, mk.model.In.FirstSlot(q.Job))
 	latest := int64(math.MaxInt64)
@@ -253,7 +298,7 @@ func (s *search) windows(f func(i int, c *sched.ElasticConfig, t, bound int64)) 
 				}
 				bound += z
 			}
-			f(i, c, t, bound)
+			f(prospect{i, t, t + c.Slots, bound})
 		}
 	}
 }
@@ -270,14 +315,19 @@ func (q *Query) time(end int64) int64 {
 }
 
 // try prices one window.
-func (s *search) try(config int, t int64) {
-	c := &s.mk.model.Configs[s.q.Job][config]
-	w := s.mk.open(c, s.ring, t, s.q.Limits)
-	cost, host, beside, ok := w.cheapest()
+func (s *search) try(at prospect) {
+	c := &s.mk.model.Configs[s.q.Job][at.config]
+	w := s.mk.open(c, s.ring, at.start, s.q.Limits)
+	late := s.q.time(at.end)
+	most := int64(math.MaxInt64)
+	if s.found {
+		most = s.best.cost - late
+	}
+	cost, host, beside, ok := w.cheapest(most)
 	if !ok {
 		return
 	}
-	p := pick{config: config, start: t, cost: cost + s.q.time(t+c.Slots), end: t + c.Slots, host: host, beside: beside}
+	p := pick{config: at.config, start: at.start, cost: cost + late, end: at.end, host: host, beside: beside}
 	if !s.found || p.cost < s.best.cost || p.cost == s.best.cost && p.end < s.best.end {
 		s.found, s.best = true, p
 	}

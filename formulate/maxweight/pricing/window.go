@@ -40,8 +40,9 @@ func (mk *Market) open(c *sched.ElasticConfig, ring bool, start int64, limits *L
 
 // cheapest returns the least cost of a placement, and the group of the server
 // that hosts the parameter servers, or everything, with the workers there. In a
-// ring that is apart there is no host.
-func (w *window) cheapest() (cost int64, host, beside int, ok bool) {
+// ring that is apart there is no host. It may return false if the least cost
+// exceeds most.
+func (w *window) cheapest(most int64) (cost int64, host, beside int, ok bool) {
 	if w.c.OneServer {
 		return w.together()
 	}
@@ -55,9 +56,12 @@ func (w *window) cheapest() (cost int64, host, beside int, ok bool) {
 		}
 		return w.places[n], -1, 0, true
 	}
+	if n < 0 || n > w.total || w.places[n] > most {
+		return 0, 0, 0, false
+	}
 	cost = math.MaxInt64
 	for k := range w.mk.groups {
-		if c, g, found := w.hosted(k); found && c < cost {
+		if c, g, found := w.hosted(k, min(most, cost)); found && c < cost {
 			cost, host, beside, ok = c, k, g, true
 		}
 	}
@@ -140,14 +144,17 @@ func (w *window) spread() bool {
 }
 
 // hosted returns the least cost with the parameter servers on a server of the
-// group, and the workers beside them.
-func (w *window) hosted(k int) (cost int64, beside int, ok bool) {
+// group, and the workers beside them. It may return false if that exceeds most.
+func (w *window) hosted(k int, most int64) (cost int64, beside int, ok bool) {
 	servers := &w.mk.servers[w.c.ServerType]
 	if servers.sums[k] == nil || !w.mayHost(k) {
 		return 0, 0, false
 	}
 	least, _ := w.box(k)
 	spare, z := w.spare[k], servers.over(k, w.a, w.b)
+	if w.places[w.c.Workers-w.must]+z > most { // any workers, and one parameter server
+		return 0, 0, false
+	}
 	late := w.total // the first place that is not before those of the host
 	if spare > 0 {
 		late = w.before[k] + (len(w.mk.groups[k])-1)*spare
@@ -231,6 +238,9 @@ func (w *window) mayHost(k int) bool {
 
 // holds returns how many workers a server of the group holds, at most n.
 func (w *window) holds(k, n int) int {
+	if w.mk.free == nil {
+		return int(min(int64(n), w.mk.workers[w.c.WorkerType].holds[k]))
+	}
 	for r, e := range w.e {
 		if e > 0 {
 			n = min(n, int(w.mk.left(k, r, w.a, w.b)/e))

@@ -1,0 +1,50 @@
+package elastic
+
+import (
+	"math/big"
+
+	"yardstick/bounds"
+	"yardstick/formulate/maxweight"
+	"yardstick/formulate/maxweight/pricing"
+	"yardstick/sched"
+)
+
+// Deadlines is Σ_{t ≥ 0} (W − UB(t)), where W is the weight of all jobs and UB(t) an
+// upper bound on the weight done by slot t, from prices ([maxweight.Tighten] with
+// the given number of steps), of class Es: Σ w_j C_j = Σ_{t ≥ 0} (weight not done by t).
+// Each slot of a list schedule costs one pricing of all jobs per step.
+//
+// Errors: as for Conf.
+//
+// Source: the identity is that of time-indexed formulations; the paper's price
+// certificate, section 5.2, gives UB.
+func Deadlines(in *sched.Instance, obj sched.Objective, steps int) (bounds.Bound, error) {
+	p, err := newProblem(in, obj)
+	if err != nil {
+		return bounds.Bound{}, err
+	}
+	_, _, makespan, err := p.greedy()
+	if err != nil {
+		return bounds.Bound{}, err
+	}
+	copied := *in
+	copied.Jobs = append([]sched.Job(nil), in.Jobs...)
+	all := new(big.Rat)
+	for id := range copied.Jobs {
+		copied.Jobs[id].Weight = p.weight[id]
+		all.Add(all, new(big.Rat).SetFloat64(p.weight[id]))
+	}
+	model := &pricing.Model{In: &copied, Configs: p.model.Configs}
+	sum := new(big.Rat)
+	for t := range makespan { // after the list schedule's end everything can be done
+		undone := new(big.Rat).Set(all)
+		if t > 0 {
+			copied.Deadline = sched.Time(t) * in.Slot
+			undone.Sub(undone, maxweight.Tighten(model, nil, steps).Value)
+		}
+		if undone.Sign() > 0 {
+			sum.Add(sum, undone)
+		}
+	}
+	return p.bound("elastic-deadlines", sum), nil
+}

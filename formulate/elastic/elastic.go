@@ -1,0 +1,283 @@
+// Package elastic minimises weighted completion times of elastic jobs: problem
+// (2) of the primal-dual paper, for parameter servers and (15) for rings. It gives
+// optima of class Es by branch and price, integer programs, and lower bounds.
+//
+// A schedule gives each job a configuration, a placement and a start slot, which
+// it keeps. Slots count from 0: a job that starts in slot t completes at t + d_j.
+// The paper counts from 1, so that its objective is greater by Σ w_j.
+//
+// # Lower bounds
+//
+// From strong to weak, on random instances (docs/elastic.md has the numbers):
+//
+//   - [Conf], the linear program over all schedules of each job;
+//   - [Aggregate], the same with all servers merged into one;
+//   - [MeanBusyTime], jobs as work for one machine, in closed form;
+//   - [Deadlines], from upper bounds on the weight done by each slot;
+//   - [Intervals], a linear program over a geometric grid;
+//   - [Alone], each job without the others.
+//
+// Those of class Es hold for jobs that keep what they have. For jobs that are
+// stopped or resized (class EP, or malleable ones, M) rounding the slots of a
+// configuration up would be wrong, as work may be split over configurations:
+// Alone, MeanBusyTime and Intervals have versions of class F(min), with volumes
+// and durations that are not rounded, and of F(min)s, where jobs start and
+// complete with slots all the same. Every value is proven in exact arithmetic.
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"yardstick/bounds"
+	"yardstick/formulate"
+	"yardstick/formulate/maxweight/columns"
+	"yardstick/formulate/maxweight/pricing"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+// ErrTooLarge reports an instance with more slots than can be told apart.
+var ErrTooLarge = errors.New("too many slots")
+
+// maxSlots bounds the horizon.
+const maxSlots = 1 << 20
+
+// problem is an instance with an objective, in slots: Σ w_j C_j. Each job has a
+// configuration.
+type problem struct {
+	in     *sched.Instance
+	obj    sched.Objective
+	model  *pricing.Model
+	weight []float64
+}
+
+func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
+	p := &problem{in: in, obj: obj}
+	switch {
+	case in.Model != sched.ModelElastic:
+		return nil, fmt.Errorf("elastic: instance %q: %w to the %s model", in.Name, bounds.ErrNotApplicable, in.Model)
+	case obj.Maximised() || obj == sched.Makespan:
+		return nil, fmt.Errorf("elastic: instance %q: %w to %v", in.Name, bounds.ErrNotApplicable, obj)
+	}
+	p.model = pricing.New(in)
+	for id, list := range p.model.Configs {
+		if len(list) == 0 {
+			return nil, fmt.Errorf("elastic: instance %q: job %d runs nowhere", in.Name, id)
+		}
+		w := 1.0
+		if obj == sched.WeightedCompletion {
+			w = in.Jobs[id].Weight
+		}
+		p.weight = append(p.weight, w)
+	}
+	return p, nil
+}
+
+// integral reports whether Σ w_j C_j is always a whole number of slots.
+func (p *problem) integral() bool {
+	return p.obj != sched.WeightedCompletion || p.obj.Integral(p.in)
+}
+
+// objective turns Σ w_j C_j in slots into the objective's value.
+func (p *problem) objective(slots *big.Rat) *big.Rat {
+	v := new(big.Rat).Mul(slots, new(big.Rat).SetInt64(int64(p.in.Slot)))
+	return p.adjust(v)
+}
+
+// adjust turns Σ w_j C_j in microseconds into the objective's value.
+func (p *problem) adjust(v *big.Rat) *big.Rat {
+	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
+		for i := range p.in.Jobs {
+			v.Sub(v, new(big.Rat).SetInt64(int64(p.in.Jobs[i].Release)))
+		}
+	}
+	if p.obj == sched.MeanJCT {
+		v.Quo(v, new(big.Rat).SetInt64(int64(len(p.in.Jobs))))
+	}
+	return v
+}
+
+// bound states a lower bound on Σ w_j C_j in slots, of class Es.
+func (p *problem) bound(name string, slots *big.Rat) bounds.Bound {
+	if p.integral() {
+		slots = ceil(slots)
+	}
+	return bounds.Bound{Name: name, Class: sched.Class{Kind: sched.E, Slotted: true}, Objective: p.obj, Value: p.objective(slots), Certified: true}
+}
+
+func ceil(v *big.Rat) *big.Rat {
+	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return new(big.Rat).SetInt(q)
+}
+
+// shortest returns d_j^min, the slots of the fastest configuration.
+func (p *problem) shortest(id sched.JobID) int64 {
+	least := p.model.Configs[id][0].Slots
+	for _, c := range p.model.Configs[id] {
+		least = min(least, c.Slots)
+	}
+	return least
+}
+
+// alone returns w_j (a_j + d_j^min).
+func (p *problem) alone(id sched.JobID) *big.Rat {
+	v := new(big.Rat).SetFloat64(p.weight[id])
+	return v.Mul(v, new(big.Rat).SetInt64(p.in.FirstSlot(id)+p.shortest(id)))
+}
+
+// columns states the problem with the given number of slots, and jobs that must
+// complete by latest; nil for any time.
+func (p *problem) columns(slots int64, latest []int64) *columns.Problem {
+	out := &columns.Problem{Model: p.model, Slots: int(slots)}
+	for id, w := range p.weight {
+		t := columns.Terms{Time: w, Latest: pricing.NoLimit}
+		if latest != nil {
+			t.Latest = latest[id]
+		}
+		out.Terms = append(out.Terms, t)
+	}
+	return out
+}
+
+// greedy returns a good choice, as the best of list schedules, with its cost in
+// slots and makespan.
+func (p *problem) greedy() (choice []*pricing.Choice, cost *big.Rat, makespan int64, err error) {
+	horizon := int64(0)
+	for id := range p.in.Jobs {
+		horizon = max(horizon, p.in.FirstSlot(sched.JobID(id)))
+	}
+	for id := range p.in.Jobs {
+		if horizon += p.shortest(sched.JobID(id)); horizon > maxSlots {
+			return nil, nil, 0, fmt.Errorf("elastic: instance %q: %w: a list schedule may need more than %d", p.in.Name, ErrTooLarge, maxSlots)
+		}
+	}
+	q := p.columns(horizon, nil)
+	for _, order := range p.orders() {
+		// No list schedule ends later: each job could follow all before it.
+		c, ok := q.Greedy(order)
+		if !ok {
+			panic("elastic: a list schedule does not end")
+		}
+		if v := q.Cost(c); cost == nil || v.Cmp(cost) < 0 {
+			choice, cost = c, v
+		}
+	}
+	for _, c := range choice {
+		makespan = max(makespan, c.End())
+	}
+	return choice, cost, makespan, nil
+}
+
+// exact returns the problem with as few slots as lose no optimum, and a choice.
+//
+// With V the cost of the choice, no schedule that costs at most V completes job j
+// later than (V − Σ_{i≠j} w_i (a_i + d_i^min))/w_j.
+func (p *problem) exact() (*columns.Problem, []*pricing.Choice, error) {
+	choice, cost, _, err := p.greedy()
+	if err != nil {
+		return nil, nil, err
+	}
+	left := new(big.Rat).Set(cost)
+	for id := range p.in.Jobs {
+		left.Sub(left, p.alone(sched.JobID(id)))
+	}
+	latest, slots := make([]int64, len(p.in.Jobs)), int64(0)
+	for id := range latest {
+		v := new(big.Rat).Add(left, p.alone(sched.JobID(id)))
+		v.Quo(v, new(big.Rat).SetFloat64(p.weight[id]))
+		last := new(big.Int).Quo(v.Num(), v.Denom())
+		if !last.IsInt64() || last.Int64() > maxSlots {
+			return nil, nil, fmt.Errorf("elastic: instance %q: %w: job %d may complete as late as slot %v", p.in.Name, ErrTooLarge, id, last)
+		}
+		latest[id] = last.Int64()
+		slots = max(slots, latest[id])
+	}
+	return p.columns(slots, latest), choice, nil
+}
+
+// Optimum is what is known after an exact solve.
+type Optimum struct {
+	Schedule *sched.Schedule // feasible, of class Es
+	Cost     *big.Rat        // of Schedule
+	Lower    *big.Rat        // proven: no schedule of class Es costs less
+	Tree     *columns.Optimum
+}
+
+// Optimal reports whether Schedule is proven to be optimal.
+func (o *Optimum) Optimal() bool { return o.Lower.Cmp(o.Cost) >= 0 }
+
+// Solve finds an optimum of class Es by branch and price. It applies to sums of
+// completion times. Reaching a limit leaves Lower below Cost; it is not an error.
+//
+// Errors: bounds.ErrNotApplicable; ErrTooLarge; a job that runs nowhere; those of
+// the solver.
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits) (*Optimum, error) {
+	p, err := newProblem(in, obj)
+	if err != nil {
+		return nil, err
+	}
+	q, choice, err := p.exact()
+	if err != nil {
+		return nil, err
+	}
+	r, err := q.Solve(ctx, solver, limits)
+	if err != nil {
+		return nil, err
+	}
+	lower := new(big.Rat)
+	for id := range in.Jobs {
+		lower.Add(lower, p.alone(sched.JobID(id)))
+	}
+	if r.Bound != nil && r.Bound.Cmp(lower) > 0 {
+		lower = r.Bound
+	}
+	cost := q.Cost(choice)
+	if r.Cost != nil && r.Cost.Cmp(cost) < 0 {
+		choice, cost = r.Choice, r.Cost
+	}
+	return &Optimum{Schedule: q.Schedule(choice), Cost: p.objective(cost), Lower: p.objective(lower), Tree: r}, nil
+}
+
+// Listed returns the integer program with a variable for every schedule of every
+// job that an optimum may use: package columns has the formulation. Costs are
+// those of the objective.
+//
+// Errors: as for Solve; the mean JCT, which is the total divided by the number of
+// jobs; columns.ErrTooLarge.
+func Listed(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) {
+	return program(in, obj, (*columns.Problem).Listed)
+}
+
+// Compact returns the integer program with variables for the numbers of workers
+// and parameter servers on each server, for each configuration and start. Costs
+// are those of the objective.
+//
+// Errors: as for Listed.
+func Compact(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) {
+	return program(in, obj, (*columns.Problem).Compact)
+}
+
+func program(in *sched.Instance, obj sched.Objective, write func(*columns.Problem, int64, float64) (*formulate.Program, error)) (*formulate.Program, error) {
+	if obj == sched.MeanJCT {
+		return nil, fmt.Errorf("elastic: instance %q: %v is %v divided by the number of jobs: build that", in.Name, obj, sched.TotalJCT)
+	}
+	p, err := newProblem(in, obj)
+	if err != nil {
+		return nil, err
+	}
+	q, _, err := p.exact()
+	if err != nil {
+		return nil, err
+	}
+	constant, exact := p.adjust(new(big.Rat)).Float64()
+	if !exact {
+		return nil, fmt.Errorf("elastic: instance %q: %w: the sum of the releases is beyond 2^53 µs", in.Name, ErrTooLarge)
+	}
+	return write(q, int64(in.Slot), constant)
+}
