@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bounds"
+	formulation "yardstick/formulate/elastic"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
 	"yardstick/heuristics/sim"
+	"yardstick/sched"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -64,4 +68,45 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 		}
 		return elastic.Run(ctx, p.Instance, primaldual.New(o), elastic.Options{Clock: clock})
 	}}), nil
+}
+
+// elasticOptimum is branch and price for sums of completion times.
+func elasticOptimum(ref bench.MethodRef) (bench.Method, error) {
+	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
+		r, err := formulation.Solve(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes})
+		switch {
+		case errors.Is(err, bounds.ErrNotApplicable), errors.Is(err, formulation.ErrTooLarge):
+			return skipped(err), nil
+		case err != nil:
+			return bench.Outcome{}, err
+		}
+		class := sched.Class{Kind: sched.E, Slotted: true}
+		return bench.Outcome{Schedule: r.Schedule, Termination: r.Tree.Termination,
+			Bounds: []bounds.Bound{{Name: ref.Name, Class: class, Objective: o, Value: r.Lower}}}, nil
+	}), readParams(ref).finish()
+}
+
+// elasticConf is the linear program of configurations, by column generation.
+func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+	r, err := formulation.Conf(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
+	if errors.Is(err, formulation.ErrTooLarge) {
+		return bounds.Bound{}, errors.Join(bounds.ErrNotApplicable, err)
+	}
+	if err != nil {
+		return bounds.Bound{}, err
+	}
+	return r.Bound, nil
+}
+
+// elasticClosed makes a closed bound of the class that the parameter names: Es
+// for policies that neither preempt nor resize, or F(min)s for all.
+func elasticClosed(bound func(*sched.Instance, sched.Objective, sched.Class) (bounds.Bound, error)) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		class := sched.Class{Kind: sched.E, Slotted: true}
+		p.text("class", class.String(), &class)
+		return bench.LowerBound(ref, "1", bench.Closed(func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+			return bound(in, o, class)
+		})), p.finish()
+	}
 }

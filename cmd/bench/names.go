@@ -13,6 +13,7 @@ import (
 	"yardstick/bench/errata"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
+	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/interval"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
@@ -58,6 +59,10 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"elastic-antman":    elasticPolicy(elastic.AntMan),
 		"elastic-tiresias":  elasticPolicy(func(uint64) elastic.Policy { return elastic.Tiresias() }),
 		"primal-dual":       primalDual,
+		"elastic-optimum":   elasticOptimum,
+		"elastic-conf":      lowerBound(elasticConf),
+		"elastic-alone":     elasticClosed(formulation.Alone),
+		"elastic-busy-time": elasticClosed(formulation.MeanBusyTime),
 		"exhaustive":        exhaustiveMethod,
 		"sharing-search":    sharingSearch,
 		"bout-dp":           boutSearch,

@@ -52,13 +52,6 @@ type Problem struct {
 	Slots int
 }
 
-// integral reports whether every choice costs a whole number.
-func (p *Problem) integral() bool {
-	return !slices.ContainsFunc(p.Terms, func(t Terms) bool {
-		return t.Time != math.Trunc(t.Time) || t.Reward != math.Trunc(t.Reward)
-	})
-}
-
 // grain returns the greatest power of two not above 1, 2^−k, that every cost is a
 // multiple of; false if k would exceed 20.
 func (p *Problem) grain() (k int, ok bool) {

@@ -3,6 +3,7 @@ package columns
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"yardstick/formulate"
@@ -74,7 +75,9 @@ type writer struct {
 }
 
 func (p *Problem) writer(name string, scale int64, constant float64) *writer {
-	return &writer{p, &milp.Model{Name: name, Constant: constant, IntegralCost: p.integral() && constant == float64(int64(constant))}, new(big.Rat).SetInt64(scale), formulate.Exact}
+	k, ok := p.grain()
+	integral := ok && k == 0 && constant == math.Trunc(constant)
+	return &writer{p, &milp.Model{Name: name, Constant: constant, IntegralCost: integral}, new(big.Rat).SetInt64(scale), formulate.Exact}
 }
 
 // choose adds the binary variable that a job completes as the choice does.
