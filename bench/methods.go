@@ -81,14 +81,16 @@ func LowerBound(ref MethodRef, version string, bound BoundFunc) Method {
 	return &boundMethod{ref, version, bound}
 }
 
-// BoundFunc computes a bound on one objective. bounds.ErrNotApplicable says that
-// it has none for the objective or the instance.
-type BoundFunc func(context.Context, Problem, sched.Objective) (bounds.Bound, error)
+// BoundFunc computes a bound on one objective and says why it stopped: a limit
+// may have shaped the value. bounds.ErrNotApplicable says that it has none for the
+// objective or the instance.
+type BoundFunc func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error)
 
 // Closed is a bound that is computed at once.
 func Closed(bound func(*sched.Instance, sched.Objective) (bounds.Bound, error)) BoundFunc {
-	return func(_ context.Context, p Problem, o sched.Objective) (bounds.Bound, error) {
-		return bound(p.Instance, o)
+	return func(_ context.Context, p Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+		b, err := bound(p.Instance, o)
+		return b, milp.Optimal, err
 	}
 }
 
@@ -105,14 +107,14 @@ func (m *boundMethod) Kind() Kind      { return Bound }
 func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
 	for i, objective := range p.Objectives {
-		b, err := m.bound(ctx, p, objective)
+		b, termination, err := m.bound(ctx, p, objective)
 		switch {
 		case errors.Is(err, bounds.ErrNotApplicable):
 			out[i] = Outcome{Termination: milp.Skipped, Message: err.Error()}
 		case err != nil:
 			return nil, err
 		default:
-			out[i] = Outcome{Termination: milp.Optimal, Bounds: []bounds.Bound{b}}
+			out[i] = Outcome{Termination: termination, Bounds: []bounds.Bound{b}}
 		}
 	}
 	return out, nil

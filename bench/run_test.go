@@ -146,8 +146,8 @@ func TestRunSurvivesBadMethods(t *testing.T) {
 // A bound that is too high is caught by the first schedule that beats it.
 func TestBoundViolated(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	wrong := LowerBound(MethodRef{Name: "wrong"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, error) {
-		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, nil
+	wrong := LowerBound(MethodRef{Name: "wrong"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, milp.Optimal, nil
 	})
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, wrong, fifo())
 	_, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
@@ -156,12 +156,32 @@ func TestBoundViolated(t *testing.T) {
 	}
 }
 
+// A bound that a limit in time has shaped is marked, with the ratios made of it,
+// so that none of them enters the digest.
+func TestLimitedBound(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 5})
+	for _, ended := range []milp.Termination{milp.Optimal, milp.TimeLimit} {
+		slow := LowerBound(MethodRef{Name: "slow"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+			return bounds.Bound{Name: "slow", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(4_000_000, 1)}, ended, nil
+		})
+		plan := planOf(in, []sched.Objective{sched.TotalJCT}, slow, fifo())
+		run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		limited := ended == milp.TimeLimit
+		if b, r := run.Bounds[0], run.Ratios[0]; b.WallLimited != limited || r.WallLimited != limited || r.LowerBound.V != 4 {
+			t.Errorf("%s: bound %+v, ratio %+v", ended, b, r)
+		}
+	}
+}
+
 // A bound of a class that the schedule's does not reach is no denominator, and
 // a claimed optimum makes no ratio.
 func TestDenominators(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	foreign := LowerBound(MethodRef{Name: "slotted"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, error) {
-		return bounds.Bound{Name: "slotted", Class: sched.Class{Kind: sched.N, Slotted: true}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_000, 1)}, nil
+	foreign := LowerBound(MethodRef{Name: "slotted"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+		return bounds.Bound{Name: "slotted", Class: sched.Class{Kind: sched.N, Slotted: true}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_000, 1)}, milp.Optimal, nil
 	})
 	claims := &fake{"claims", Exact, func(p Problem) ([]Outcome, error) {
 		o, err := fifo().Run(context.Background(), p)

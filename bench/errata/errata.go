@@ -1,8 +1,8 @@
 // Package errata holds corrections to the papers that can be run: for every
-// statement that is false, empty or attained, an instance built by code, what
-// A-SRPT does on it, and the values that this must give.
+// statement that is false, empty or attained, an instance built by code, what the
+// paper's algorithm does on it, and the values that this must give.
 //
-// docs/theorems.md tells the same story with proofs.
+// docs/theorems.md (A-SRPT) and docs/primaldual.md tell the same story with proofs.
 package errata
 
 import (

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"yardstick/bench"
@@ -40,6 +42,10 @@ func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
 	})), p.finish()
 }
 
+// exactNodes limits each exact maximum weighted schedule where the suite sets no
+// limit.
+const exactNodes = 10_000
+
 // primalDual makes A_online. Its maximum weighted schedules are those of the
 // greedy algorithm, or exact ones.
 func primalDual(ref bench.MethodRef) (bench.Method, error) {
@@ -64,7 +70,8 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 		o := o
 		o.MaxWeight = g
 		if exact {
-			o.MaxWeight = primaldual.Exact{Context: ctx, Solver: lpsolve.LP{}, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}}
+			// What the policy does may not depend on the clock.
+			o.MaxWeight = primaldual.Exact{Context: ctx, Solver: lpsolve.LP{}, Limits: milp.Limits{Nodes: cmp.Or(p.Limits.Nodes, exactNodes)}}
 		}
 		return elastic.Run(ctx, p.Instance, primaldual.New(o), elastic.Options{Clock: clock})
 	}}), nil
@@ -87,15 +94,15 @@ func elasticOptimum(ref bench.MethodRef) (bench.Method, error) {
 }
 
 // elasticConf is the linear program of configurations, by column generation.
-func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 	r, err := formulation.Conf(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
 	if errors.Is(err, formulation.ErrTooLarge) {
-		return bounds.Bound{}, errors.Join(bounds.ErrNotApplicable, err)
+		return bounds.Bound{}, "", fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
 	}
 	if err != nil {
-		return bounds.Bound{}, err
+		return bounds.Bound{}, "", err
 	}
-	return r.Bound, nil
+	return r.Bound, r.LP.Termination, nil
 }
 
 // elasticClosed makes a closed bound of the class that the parameter names: Es

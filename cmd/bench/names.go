@@ -29,66 +29,68 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// This file is the only place where a name selects an implementation.
+// This table is the only place where a name selects a method of bench run, solve
+// and simulate; the constructors are here and in the files named for the models.
+// placenames.go has the methods of bench place.
 
 // methods maps every method's name to its constructor.
 func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 	return map[string]func(bench.MethodRef) (bench.Method, error){
-		"fifo":              listPolicy(listsched.FIFO),
-		"sjf":               listPolicy(listsched.SJF),
-		"spjf":              publishedPolicy(listsched.SPJF),
-		"spwf":              publishedPolicy(listsched.SPWF),
-		"wcs-duration":      publishedPolicy(listsched.WCSDuration),
-		"wcs-workload":      publishedPolicy(listsched.WCSWorkload),
-		"wcs-subtime":       publishedPolicy(listsched.WCSSubTime),
-		"a-srpt":            asrptPolicy(false),
-		"a-srpt-perfect":    asrptPolicy(true),
-		"srtf":              lazerPolicy(false),
-		"lazer":             lazerPolicy(true),
-		"periodic":          periodicPolicy("60s"),
-		"periodic-60":       periodicPolicy("60s"),
-		"periodic-360":      periodicPolicy("360s"),
-		"periodic-600":      periodicPolicy("600s"),
-		"sjf-bsbf":          bsbfPolicy,
-		"sjf-ffs":           ffsPolicy,
-		"sharing-fifo":      sharingFIFO,
-		"sharing-sjf":       sharingSJF,
-		"tiresias-las":      tiresiasPolicy,
-		"elastic-fifo":      elasticFIFO,
-		"elastic-drf":       elasticPolicy(func(uint64) elastic.Policy { return elastic.DRF() }),
-		"elastic-antman":    elasticPolicy(elastic.AntMan),
-		"elastic-tiresias":  elasticPolicy(func(uint64) elastic.Policy { return elastic.Tiresias() }),
-		"primal-dual":       primalDual,
-		"elastic-optimum":   elasticOptimum,
-		"elastic-conf":      lowerBound(elasticConf),
-		"elastic-alone":     elasticClosed(formulation.Alone),
-		"elastic-busy-time": elasticClosed(formulation.MeanBusyTime),
-		"exhaustive":        exhaustiveMethod,
-		"sharing-search":    sharingSearch,
-		"bout-dp":           boutSearch,
-		"bouts":             boutProgram,
-		"time-indexed":      timeIndexedMethod,
-		"lb0":               lowerBound(bench.Closed(bounds.LB0)),
-		"srpt":              lowerBound(bench.Closed(bounds.SRPT)),
-		"srpt-ranked":       lowerBound(bench.Closed(bounds.Ranked)),
-		"mean-busy-time":    lowerBound(bench.Closed(bounds.MeanBusyTime)),
-		"area":              lowerBound(bench.Closed(bounds.Area)),
-		"energy":            lowerBound(bench.Closed(bounds.Energy)),
-		"packing":           lowerBound(bench.Closed(bounds.Packing)),
-		"theta-lb0":         lowerBound(bench.Closed(bounds.ThetaLB0)),
-		"theta-srpt":        lowerBound(bench.Closed(bounds.ThetaSRPT)),
-		"theta-srpt-ranked": lowerBound(bench.Closed(bounds.ThetaRanked)),
-		"theta-area":        lowerBound(bench.Closed(bounds.ThetaArea)),
-		"theta-eei":         lowerBound(bench.Closed(bounds.ThetaEEI)),
-		"pair-lp":           lowerBound(pairLP),
-		"srpt-dff":          lowerBound(bench.Closed(bounds.PackedSRPT)),
-		"eei-dff":           lowerBound(bench.Closed(bounds.PackedBusyTime)),
-		"grid-lp":           lowerBound(gridLP),
-		"hybrid":            lowerBound(hybrid),
-		"lagrangian":        lagrangian,
-		"pti":               intervalBound(interval.PTI),
-		"npti":              intervalBound(interval.NPTI),
-		"conf":              intervalBound(interval.CONF),
+		"fifo":                   listPolicy(listsched.FIFO),
+		"sjf":                    listPolicy(listsched.SJF),
+		"spjf":                   publishedPolicy(listsched.SPJF),
+		"spwf":                   publishedPolicy(listsched.SPWF),
+		"wcs-duration":           publishedPolicy(listsched.WCSDuration),
+		"wcs-workload":           publishedPolicy(listsched.WCSWorkload),
+		"wcs-subtime":            publishedPolicy(listsched.WCSSubTime),
+		"a-srpt":                 asrptPolicy(false),
+		"a-srpt-perfect":         asrptPolicy(true),
+		"srtf":                   lazerPolicy(false),
+		"lazer":                  lazerPolicy(true),
+		"periodic":               periodicPolicy("60s"),
+		"periodic-60":            periodicPolicy("60s"),
+		"periodic-360":           periodicPolicy("360s"),
+		"periodic-600":           periodicPolicy("600s"),
+		"sjf-bsbf":               bsbfPolicy,
+		"sjf-ffs":                ffsPolicy,
+		"sharing-fifo":           sharingFIFO,
+		"sharing-sjf":            sharingSJF,
+		"tiresias-las":           tiresiasPolicy,
+		"elastic-fifo":           elasticFIFO,
+		"elastic-drf":            elasticPolicy(func(uint64) elastic.Policy { return elastic.DRF() }),
+		"elastic-antman":         elasticPolicy(elastic.AntMan),
+		"elastic-tiresias":       elasticPolicy(func(uint64) elastic.Policy { return elastic.Tiresias() }),
+		"primal-dual":            primalDual,
+		"elastic-optimum":        elasticOptimum,
+		"elastic-conf":           lowerBound(elasticConf),
+		"elastic-alone":          elasticClosed(formulation.Alone),
+		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
+		"exhaustive":             exhaustiveMethod,
+		"sharing-search":         sharingSearch,
+		"bout-dp":                boutSearch,
+		"bouts":                  boutProgram,
+		"time-indexed":           timeIndexedMethod,
+		"lb0":                    lowerBound(bench.Closed(bounds.LB0)),
+		"srpt":                   lowerBound(bench.Closed(bounds.SRPT)),
+		"srpt-ranked":            lowerBound(bench.Closed(bounds.Ranked)),
+		"mean-busy-time":         lowerBound(bench.Closed(bounds.MeanBusyTime)),
+		"area":                   lowerBound(bench.Closed(bounds.Area)),
+		"energy":                 lowerBound(bench.Closed(bounds.Energy)),
+		"packing":                lowerBound(bench.Closed(bounds.Packing)),
+		"theta-lb0":              lowerBound(bench.Closed(bounds.ThetaLB0)),
+		"theta-srpt":             lowerBound(bench.Closed(bounds.ThetaSRPT)),
+		"theta-srpt-ranked":      lowerBound(bench.Closed(bounds.ThetaRanked)),
+		"theta-area":             lowerBound(bench.Closed(bounds.ThetaArea)),
+		"theta-eei":              lowerBound(bench.Closed(bounds.ThetaEEI)),
+		"pair-lp":                lowerBound(pairLP),
+		"srpt-dff":               lowerBound(bench.Closed(bounds.PackedSRPT)),
+		"eei-dff":                lowerBound(bench.Closed(bounds.PackedBusyTime)),
+		"grid-lp":                lowerBound(gridLP),
+		"hybrid":                 lowerBound(hybrid),
+		"lagrangian":             lagrangian,
+		"pti":                    intervalBound(interval.PTI),
+		"npti":                   intervalBound(interval.NPTI),
+		"conf":                   intervalBound(interval.CONF),
 	}
 }
 
@@ -166,34 +168,47 @@ func lowerBound(f bench.BoundFunc) func(bench.MethodRef) (bench.Method, error) {
 	}
 }
 
-func hybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
-	return bounds.Hybrid(ctx, p.Instance, o, bounds.HybridOptions{})
+func hybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+	b, err := bounds.Hybrid(ctx, p.Instance, o, bounds.HybridOptions{})
+	return b, milp.Optimal, err
 }
 
 // lagrangian reads how much work the bound may take.
 func lagrangian(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := bounds.LagrangianOptions{Iterations: p.count("iterations"), Slots: p.count("slots")}
-	return bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, error) {
+	return bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
 		d, err := bounds.Lagrangian(ctx, problem.Instance, objective, o)
-		if err != nil {
-			return bounds.Bound{}, err
+		switch {
+		case err != nil:
+			return bounds.Bound{}, "", err
+		case d.Interrupted:
+			return d.Bound, milp.Interrupted, nil
 		}
-		return d.Bound, nil
+		return d.Bound, milp.Optimal, nil
 	}), p.finish()
 }
 
 // intervalBound makes a bound by a linear program over the time axis.
 func intervalBound(relaxation interval.Relaxation) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
-		return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+		return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 			r, err := relaxation.Bound(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, interval.Options{})
 			if err != nil {
-				return bounds.Bound{}, err
+				return bounds.Bound{}, "", err
 			}
-			return r.Bound, nil
+			return r.Bound, ended(r.LP), nil
 		}), readParams(ref).finish()
 	}
+}
+
+// ended says why a linear program stopped. Where there was none to solve, the
+// bound is a closed one.
+func ended(lp *milp.Result) milp.Termination {
+	if lp == nil {
+		return milp.Optimal
+	}
+	return lp.Termination
 }
 
 func exhaustiveMethod(ref bench.MethodRef) (bench.Method, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"yardstick/bench"
 	"yardstick/bounds"
@@ -53,25 +54,25 @@ func boutProgram(ref bench.MethodRef) (bench.Method, error) {
 		if r.Lower != nil {
 			out.Bounds = []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Lower}}
 		}
-		out.Solves = []bench.Solve{{Formulation: ref.Name, Relation: "exact", Solver: solver.Name(), Rows: r.Rows, Columns: r.Cols, Nonzeros: r.Nonzeros, Result: *r.MIP}}
+		out.Solves = []bench.Solve{{Formulation: ref.Name, Relation: r.Relation.String(), Solver: solver.Name(), Rows: r.Rows, Columns: r.Cols, Nonzeros: r.Nonzeros, Result: *r.MIP}}
 		return out, nil
 	}), p.finish()
 }
 
 // gridLP is the linear program of work per slot, of the instance's kind of time.
-func gridLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+func gridLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 	grid := preemptive.ContinuousGrid
 	if p.Instance.Slot > 0 {
 		grid = preemptive.SlottedGrid
 	}
 	r, err := grid(ctx, p.Instance, o, lpsolve.LP{}, preemptive.GridOptions{Limits: milp.Limits{Time: p.Limits.Solve}})
 	if errors.Is(err, preemptive.ErrTooLarge) {
-		return bounds.Bound{}, errors.Join(bounds.ErrNotApplicable, err)
+		return bounds.Bound{}, "", fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
 	}
 	if err != nil {
-		return bounds.Bound{}, err
+		return bounds.Bound{}, "", err
 	}
-	return r.Bound, nil
+	return r.Bound, ended(r.LP), nil
 }
 
 // skipped is the outcome of a method that is not made for the instance.

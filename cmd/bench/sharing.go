@@ -70,12 +70,12 @@ func tiresiasPolicy(ref bench.MethodRef) (bench.Method, error) {
 
 // pairLP is the linear program over pairs of jobs, of the instance's kind of
 // time.
-func pairLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, error) {
+func pairLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 	r, err := bounds.PairLP(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, bounds.PairOptions{Slotted: p.Instance.Slot > 0})
 	if err != nil {
-		return bounds.Bound{}, err
+		return bounds.Bound{}, "", err
 	}
-	return r.Bound, nil
+	return r.Bound, ended(r.LP), nil
 }
 
 // sharingSearch is the branch and bound over the schedules in slots.
