@@ -1,0 +1,4 @@
+package reproduce
+
+// asrpt returns the items of its paper.
+func asrpt() []Item { return nil }

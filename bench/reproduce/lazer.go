@@ -1,0 +1,4 @@
+package reproduce
+
+// lazer returns the items of its paper.
+func lazer() []Item { return nil }
