@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -151,17 +150,12 @@ func (m *Matrix) expand(src Source) ([]Source, error) {
 
 // Set decodes a value into the field that a path such as cluster.inter names.
 func (src *Source) Set(path string, value any) error {
-	tree := value
-	keys := strings.Split(path, ".")
-	for _, key := range slices.Backward(keys) {
-		tree = map[string]any{key: tree}
+	if path == "name" || path == "file" {
+		return fmt.Errorf("%s cannot be swept", path)
 	}
-	data, err := yaml.Marshal(tree)
+	data, err := yaml.Marshal(nest(path, value))
 	if err != nil {
 		return err
-	}
-	if keys[0] == "name" || keys[0] == "file" {
-		return fmt.Errorf("%s cannot be swept", keys[0])
 	}
 	err = yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler()).Decode(src)
 	var unknown *yaml.UnknownFieldError

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -135,4 +136,25 @@ func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 		inputs[i] = record.Input{Name: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
 	}
 	return inputs, nil
+}
+
+// WriteLines writes one JSON object per cell, in the order of the plan.
+func (p *Plan) WriteLines(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	for _, c := range p.Cells {
+		err := enc.Encode(struct {
+			Index      int               `json:"index"`
+			ID         string            `json:"id"`
+			Instance   string            `json:"instance"`
+			SHA256     string            `json:"instance_sha256"`
+			Jobs       int               `json:"jobs"`
+			GPUs       int               `json:"gpus"`
+			Method     string            `json:"method"`
+			Objectives []sched.Objective `json:"objectives"`
+		}{c.Index, c.ID, c.Instance.Name, c.Instance.SHA256, len(c.Instance.Jobs), c.Instance.Cluster.GPUs(), c.Method.Ref().String(), c.Objectives})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ type Progress struct {
 	total    int
 	done     int
 	failed   int
-	running  map[int]runningCell
+	running  map[int]runningCell  // by index
 	mean     map[string]*meanTime // by method
 	pending  map[string]int       // cells not finished, by method
 	workers  int
@@ -38,11 +38,12 @@ type meanTime struct {
 	n   int
 }
 
-func (p *Progress) begin(cells []Cell, workers int) {
+// begin is told the cells to run, out of total.
+func (p *Progress) begin(cells []Cell, total, workers int) {
 	if p.W == nil {
 		return
 	}
-	p.start, p.total, p.workers = time.Now(), len(cells), workers
+	p.start, p.total, p.done, p.workers = time.Now(), total, total-len(cells), workers
 	p.last = p.start
 	p.running, p.mean, p.pending = map[int]runningCell{}, map[string]*meanTime{}, map[string]int{}
 	for _, c := range cells {
@@ -65,22 +66,22 @@ func (p *Progress) begin(cells []Cell, workers int) {
 	}()
 }
 
-func (p *Progress) started(i int, c Cell) {
+func (p *Progress) started(c Cell) {
 	if p.W == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running[i] = runningCell{c.Method.Ref().String() + " on " + c.Instance.Name, time.Now()}
+	p.running[c.Index] = runningCell{c.Method.Ref().String() + " on " + c.Instance.Name, time.Now()}
 }
 
-func (p *Progress) ended(i int, c Cell, wall time.Duration, failed bool) {
+func (p *Progress) ended(c Cell, wall time.Duration, failed bool) {
 	if p.W == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.running, i)
+	delete(p.running, c.Index)
 	p.done++
 	if failed {
 		p.failed++

@@ -19,8 +19,29 @@ import (
 // Rows turns the results of a run into the tables that are recorded. Cells
 // that were skipped leave no row. The error wraps ErrBoundViolated if a
 // schedule beats a proven bound; the rows are complete all the same.
+//
+// Outcomes that a store keeps are read instance by instance, and every
+// schedule is verified again.
 func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 	run := &record.Run{}
+	var violations error
+	for from := 0; from < len(results); {
+		to := from + 1
+		for to < len(results) && results[to].Cell.Instance == results[from].Cell.Instance {
+			to++
+		}
+		opened := make([]CellResult, to-from)
+		for i := range opened {
+			opened[i] = results[from+i].open()
+		}
+		violations = errors.Join(violations, addInstance(run, plan, opened))
+		from = to
+	}
+	return run, violations
+}
+
+// addInstance adds the rows of the cells of one instance.
+func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
 	standings, best := newStandings(results), fastest{}
 	var violations error
 	for _, s := range standings.order {
@@ -50,7 +71,7 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 			run.Ratios = append(run.Ratios, row)
 		}
 	}
-	return run, violations
+	return violations
 }
 
 // standings collects what is proven per instance and objective.
@@ -71,6 +92,7 @@ func newStandings(results []CellResult) *standings {
 		for k, objective := range r.Cell.Objectives {
 			st := all.of(r.Cell.Instance, objective)
 			if r.Outcomes == nil {
+				st.limited = st.limited || r.limited()
 				continue
 			}
 			st.bounds = append(st.bounds, r.Outcomes[k].Bounds...)
@@ -101,15 +123,15 @@ func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *s
 		MethodVersion: record.Text(r.Cell.Method.Version()), Sense: record.Min, Kind: string(r.Cell.Method.Kind()),
 		Wall: record.Some(r.Wall.Seconds()), CPU: record.Some(r.CPU.Seconds()), Params: in.Swept,
 	}
+	if r.PeakRSS > 0 {
+		row.PeakRSS = record.Some(r.PeakRSS)
+	}
 	if objective.Maximised() {
 		row.Sense = record.Max
 	}
 	if r.Err != nil {
-		row.Termination = string(milp.OtherError)
-		if errors.Is(r.Err, ErrPanicked) {
-			row.Termination = string(milp.Crashed)
-		}
-		row.Message = record.Text(r.Err.Error())
+		row.Termination, row.Message = string(TerminationOf(r.Err)), record.Text(r.Err.Error())
+		row.WallLimited = r.limited()
 		return row
 	}
 	o := &r.Outcomes[k]
@@ -160,6 +182,9 @@ func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Out
 	case optimum != nil:
 		row.Optimum, row.OptimumExact = record.FromRat(unit(optimum)), record.Exact(unit(optimum))
 		row.OptimumStatus, row.OptimumMethod = record.Proven, row.LowerBoundMethod
+		if row.LowerBoundCertified.V {
+			row.OptimumStatus = record.Certified // the schedule is verified too
+		}
 		row.RatioToOptimum = record.FromPtr(ratio(cost, optimum))
 	case o.ClaimedOptimum != nil:
 		row.Optimum, row.OptimumExact = record.FromRat(unit(o.ClaimedOptimum)), record.Exact(unit(o.ClaimedOptimum))
@@ -263,6 +288,7 @@ func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified, best []r
 			row.Start, row.Completion = record.Some(t.Start.Seconds()), record.Some(t.Completion.Seconds())
 			row.JCT, row.Wait = record.Some((t.Completion - t.Release).Seconds()), record.Some(t.Wait.Seconds())
 			row.Train, row.Load, row.Pause = record.Some(t.Train.Seconds()), record.Some(t.Load.Seconds()), record.Some(t.Pause.Seconds())
+			row.Futile = record.Some(t.Futile.Seconds())
 			row.GPUs, row.Servers = record.Some(t.GPUs), record.Some(t.Servers)
 			if j.Iters > 0 {
 				row.Iteration = record.Some(t.Train.Seconds() / float64(j.Iters))
@@ -332,7 +358,10 @@ func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 		b.Value = inUnit(objective, b.Value)
 		row.Bound, row.Class = b.Name, b.Class.String()
 		row.Value, row.ValueExact = record.FromRat(b.Value), record.Exact(b.Value)
-		row.Certified = record.Some(b.Certified)
+		row.Certified, row.Certificate = record.Some(b.Certified), ""
+		if b.Certified {
+			row.Certificate = run.AddCertificate(b.Certificate)
+		}
 		row.WallLimited = r.Outcomes[k].wallLimited()
 		run.Bounds = append(run.Bounds, row)
 	}
@@ -367,6 +396,7 @@ func addSolves(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 		}
 		row.WallLimited = s.Result.Termination == milp.TimeLimit || s.Result.Termination == milp.MemoryLimit
 		run.Solves = append(run.Solves, row)
+		addEvents(run, &row, &s.Result)
 	}
 }
 

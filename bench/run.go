@@ -21,7 +21,23 @@ type Options struct {
 	Workers  int // cells at a time; 0 for one per core
 	Progress *Progress
 	Debug    bool // keep the stack of a method that panics
+
+	// Execute runs a cell elsewhere than in this process, by several goroutines
+	// at once. Nil runs it here.
+	Execute func(context.Context, Cell) CellResult
+	// Store keeps what is finished and has what was finished before. Nil
+	// keeps all of it in memory.
+	Store *Store
+	// Shard is the part of the cells to run; the zero value is all of them.
+	Shard Shard
 }
+
+// Shard is the part Index, from 0, of Count equal parts of a plan: the cells
+// whose index is Index modulo Count, which spreads methods and instances.
+type Shard struct{ Index, Count int }
+
+// Has reports whether the cell of that index belongs to the shard.
+func (s Shard) Has(cell int) bool { return s.Count <= 1 || cell%s.Count == s.Index }
 
 // CellResult is what became of one cell.
 type CellResult struct {
@@ -29,15 +45,20 @@ type CellResult struct {
 	Outcomes []Outcome          // one per objective; nil if Err is set
 	Verified []*verify.Verified // beside Outcomes; nil where there is no schedule
 	Err      error              // the method could not run, panicked, or returned an invalid schedule
-	Skipped  bool               // the run was interrupted before or while the cell ran
+	Skipped  bool               // another shard's, or the run was interrupted before or while the cell ran
+	Reused   bool               // finished by an earlier run
 	Wall     time.Duration
 	CPU      time.Duration
+	PeakRSS  int64 // of the process that ran it, in bytes; 0 if not measured
+
+	stored *Store // has the outcomes, if they are not here
 }
 
 // Run runs every cell of the plan and verifies every schedule. After ctx is
 // cancelled no new cell starts, running ones are told to stop, and the result
 // holds what was finished. Results are in plan order whatever the number of
-// workers.
+// workers. With a store, they hold no outcomes: Rows reads them from there. If it
+// cannot be written to, the run ends as if ctx were cancelled: see Store.Err.
 func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -45,28 +66,42 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	results := make([]CellResult, len(plan.Cells))
-	next := make(chan int)
+	if o.Execute == nil {
+		o.Execute = func(ctx context.Context, c Cell) CellResult { return RunCell(ctx, c, plan.Suite.Limits, o.Debug) }
+	}
+	results := Collect(plan, o.Store)
+	var todo []Cell
+	for i, c := range plan.Cells {
+		if results[i].Skipped && o.Shard.Has(i) {
+			todo = append(todo, c)
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	next := make(chan Cell)
 	var workers sync.WaitGroup
-	o.Progress.begin(plan.Cells, o.Workers)
+	o.Progress.begin(todo, len(plan.Cells), o.Workers)
 	defer o.Progress.end()
 	for range o.Workers {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			for i := range next {
-				o.Progress.started(i, plan.Cells[i])
-				results[i] = runCell(ctx, plan.Cells[i], plan.Suite.Limits, o.Debug)
-				o.Progress.ended(i, plan.Cells[i], results[i].Wall, results[i].Err != nil)
+		workers.Go(func() {
+			for c := range next {
+				o.Progress.started(c)
+				r := o.Execute(ctx, c)
+				o.Progress.ended(c, r.Wall, r.Err != nil)
+				if !o.Store.put(&r) {
+					stop()
+				}
+				results[c.Index] = r
 			}
-		}()
+		})
 	}
-	for i := range plan.Cells {
-		if ctx.Err() == nil {
-			next <- i
-		} else {
-			results[i] = CellResult{Cell: plan.Cells[i], Skipped: true}
+	for _, c := range todo {
+		select {
+		case next <- c:
+			continue
+		case <-ctx.Done():
 		}
+		break
 	}
 	close(next)
 	workers.Wait()
@@ -84,12 +119,12 @@ func (o Outcome) cutShort() bool {
 // suite.
 func RunOne(ctx context.Context, m Method, in *sched.Instance, o sched.Objective, limits SuiteLimits, debugging bool) CellResult {
 	cell := Cell{Instance: &Instance{Instance: in, Family: in.Name}, Method: m, Objectives: []sched.Objective{o}}
-	return runCell(ctx, cell, limits, debugging)
+	return RunCell(ctx, cell, limits, debugging)
 }
 
-// runCell runs one cell on a thread of its own, so that its processor time can
-// be told from the other cells'.
-func runCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool) (r CellResult) {
+// RunCell runs one cell in this process, on a thread of its own, so that its
+// processor time can be told from the other cells'.
+func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool) (r CellResult) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r.Cell = cell

@@ -236,10 +236,10 @@ func TestProgressLine(t *testing.T) {
 	p := &Progress{W: &b}
 	in := instance(t, 1, [2]int{0, 5})
 	plan := planOf(in, bothTotals, fifo(), sjf(), optimum())
-	p.begin(plan.Cells, 1)
-	p.started(0, plan.Cells[0])
-	p.ended(0, plan.Cells[0], 4*time.Second, true)
-	p.started(1, plan.Cells[1])
+	p.begin(plan.Cells, len(plan.Cells), 1)
+	p.started(plan.Cells[0])
+	p.ended(plan.Cells[0], 4*time.Second, true)
+	p.started(plan.Cells[1])
 	line := p.line(time.Now())
 	p.end()
 	if want := fmt.Sprintf("1/3 cells, 1 failed, 1 running, ETA 8s, slowest sjf on %s (0s)", in.Name); line != want {

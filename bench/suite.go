@@ -75,6 +75,8 @@ type Source struct {
 	Methods    []MethodRef       `yaml:"methods" json:"methods,omitempty"`
 	References []MethodRef       `yaml:"references" json:"references,omitempty"`
 
+	Sharing SharingRef `yaml:"sharing" json:"sharing,omitzero"` // of the sharing model
+
 	Swept map[string]string `yaml:"-" json:"swept,omitempty"` // values that the matrix gave, by key
 }
 
@@ -90,7 +92,18 @@ type ClusterRef struct {
 type SuiteLimits struct {
 	Solve  time.Duration `yaml:"solve" json:"solve"`   // wall clock
 	Nodes  int           `yaml:"nodes" json:"nodes"`   // search nodes; 0 for no limit
-	Memory sched.Bytes   `yaml:"memory" json:"memory"` // of a child process
+	Memory sched.Bytes   `yaml:"memory" json:"memory"` // of a process that runs cells
+	// Cell is the wall-clock time after which the process that runs a cell is
+	// killed; 0 for ten times Solve per objective.
+	Cell time.Duration `yaml:"cell" json:"cell"`
+}
+
+// CellTime returns the wall-clock limit of a cell of so many objectives; 0 for none.
+func (l SuiteLimits) CellTime(objectives int) time.Duration {
+	if l.Cell > 0 {
+		return l.Cell
+	}
+	return time.Duration(10*objectives) * l.Solve
 }
 
 // MethodRef names a method, with parameters: "fifo" or
@@ -122,9 +135,10 @@ func (m MethodRef) String() string {
 	return m.Name + "(" + strings.Join(parts, ",") + ")"
 }
 
-// ParseSuite reads a suite file. Unknown keys, wrong types and missing values
-// are errors that show line and column.
-func ParseSuite(name string, data []byte) (*Suite, error) {
+// ParseSuite reads a suite file and applies settings of the form key=value,value
+// to it. Unknown keys, wrong types and missing values are errors that show line
+// and column.
+func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 	s := &Suite{}
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler())
 	if err := d.Decode(s); err != nil {
@@ -132,6 +146,9 @@ func ParseSuite(name string, data []byte) (*Suite, error) {
 			err = errors.New("the file is empty")
 		}
 		return nil, fmt.Errorf("%s: %w", name, describeYAML(err))
+	}
+	if err := s.override(settings); err != nil {
+		return nil, err
 	}
 	s.setDefaults()
 	if err := s.validate(); err != nil {
@@ -160,7 +177,8 @@ func describeYAML(err error) error {
 var suiteKeys = []string{"apiVersion", "name", "seed", "instances", "objectives", "methods", "references", "matrix", "limits",
 	"file", "trace", "where", "slice", "cluster", "model", "round", "iteration", "params", "weights", "tooLarge", "history",
 	"slotted", "deadline", "profiles", "singleShare", "matchDemand", "shrink", "storage", "startup", "gpuMemory", "ring",
-	"jobs", "at", "repeat", "servers", "gpusPerServer", "inter", "intra", "solve", "nodes", "memory"}
+	"jobs", "at", "repeat", "servers", "gpusPerServer", "inter", "intra", "solve", "nodes", "memory", "cell",
+	"sharing", "load", "xi", "pause", "malleable"}
 
 func (s *Suite) setDefaults() {
 	setDefault(&s.APIVersion, APIVersion)
@@ -245,7 +263,7 @@ func (s *Suite) validate() error {
 	if len(s.Instances) == 0 {
 		return errors.New("instances is missing: list at least one, such as {trace: \"builtin:philly-like\"}")
 	}
-	if s.Limits.Solve < 0 || s.Limits.Nodes < 0 || s.Limits.Memory < 0 {
+	if s.Limits.Solve < 0 || s.Limits.Nodes < 0 || s.Limits.Memory < 0 || s.Limits.Cell < 0 {
 		return errors.New("limits must not be negative")
 	}
 	names := map[string]bool{}

@@ -3,6 +3,8 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -114,4 +116,28 @@ func procField(path, key string) string {
 		}
 	}
 	return ""
+}
+
+// ID identifies the machine, as far as results that a limit in time shaped are
+// concerned.
+func (m MachineInfo) ID() string {
+	return hashOf(fmt.Appendf(nil, "%s %s %s %s %d %d", m.Host, m.OS, m.Arch, m.CPU, m.Cores, m.RAM))[:16]
+}
+
+// BuildID identifies the running program by the content of its file.
+func BuildID() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -115,6 +115,7 @@ type Execution struct {
 	Cells   int      `json:"cells"`  // planned
 	Failed  int      `json:"failed"` // cells that could not run or broke a rule
 	Skipped int      `json:"skipped"`
+	Reused  int      `json:"reused,omitempty"` // cells that an earlier run had finished
 	Wall    float64  `json:"wall_s"`
 }
 

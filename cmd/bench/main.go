@@ -16,11 +16,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/pool"
 	"yardstick/solvers/isolate"
 )
 
 func main() {
 	isolate.Main(childSolver) // does not return in a child process
+	pool.Main(resolve)        // nor does this
 	ctx, interrupts := interruptible()
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if interrupts.Load() > 0 {
@@ -41,7 +43,7 @@ func interruptible() (context.Context, *atomic.Int32) {
 			if count.Add(1) > 1 {
 				os.Exit(exitInterrupted)
 			}
-			fmt.Fprintln(os.Stderr, "\ninterrupted: finishing what is at hand; once more to leave at once")
+			fmt.Fprintln(os.Stderr, "\ninterrupted: writing what is finished; once more to leave at once")
 			cancel()
 		}
 	}()
@@ -54,6 +56,7 @@ const (
 	exitInternal    = 1
 	exitUsage       = 2 // bad flags, suite, trace or instance
 	exitIncomplete  = 3 // some cell failed or is missing
+	exitGate        = 4 // a rule of bench gate is broken
 	exitInvalid     = 5 // an invalid schedule, or a cost below a proven bound
 	exitInterrupted = 130
 )
@@ -80,6 +83,15 @@ func exitCode(err error) int {
 		return exitInternal
 	}
 	return exitIncomplete
+}
+
+// exitOf returns the exit code that an error calls for.
+func exitOf(err error) int {
+	var coded *exitError
+	if errors.As(err, &coded) {
+		return coded.code
+	}
+	return exitInternal
 }
 
 // app is one invocation of the command.
@@ -131,7 +143,9 @@ Without further words, "bench run" runs an embedded suite on an embedded trace.`
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
-	root.AddCommand(a.runCommand(), a.planCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
-		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.planCommand(), a.mergeCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
+		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand(),
+		a.huntCommand(),
+		a.compareCommand(), a.gateCommand())
 	return root
 }

@@ -10,11 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/journal"
+	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 )
@@ -23,10 +27,15 @@ import (
 var quickSuite []byte
 
 type runFlags struct {
-	out       string
-	workers   int
-	timeLimit time.Duration
-	quiet     bool
+	out         string
+	workers     int
+	settings    []string
+	timeLimit   time.Duration
+	shard       string
+	force       bool
+	retryFailed bool
+	anyBuild    bool
+	quiet       bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -39,14 +48,27 @@ divides every cost by the strongest proven denominator and writes the result
 directory. Without a suite, the embedded one runs: it needs no file, no network
 and less than two minutes on two cores.
 
+Cells run in child processes with the suite's limits in time and memory. What is
+finished is kept in the result directory at once: after Ctrl-C, a crash or a kill,
+the same command goes on where it was.
+
 Exit codes: 0 all cells done; 2 bad suite, trace or instance; 3 some cell
 failed; 5 an invalid schedule or a cost below a proven bound; 130 interrupted.`,
+		Example: `  bench run
+  bench run suite.yaml -o results/first -j 2
+  bench run suite.yaml --set slice.jobs=6,8 --set seed=2
+  bench run suite.yaml --shard 1/3 -o results/first   # then 2/3, 3/3, then: bench merge results/first`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME)")
 	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "cells at a time (default one per core)")
+	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
 	c.Flags().DurationVar(&f.timeLimit, "time-limit", 0, "wall-clock limit of each solve (default the suite's)")
+	c.Flags().StringVar(&f.shard, "shard", "", "run one part of the cells, i/n, or auto in an array of Slurm or Kubernetes; bench merge then makes the tables")
+	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
+	c.Flags().BoolVar(&f.retryFailed, "retry-failed", false, "run the cells again that failed")
+	c.Flags().BoolVar(&f.anyBuild, "any-build", false, "use cells that another build of the program finished")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
 }
@@ -55,55 +77,208 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if f.workers < 0 || f.timeLimit < 0 {
 		return usageError("-j and --time-limit must not be negative")
 	}
-	suite, err := readSuite(args)
+	if f.timeLimit > 0 {
+		f.settings = append(slices.Clone(f.settings), "limits.solve="+f.timeLimit.String())
+	}
+	shard, err := parseShard(f.shard, os.Getenv)
 	if err != nil {
 		return err
 	}
-	if f.timeLimit > 0 {
-		suite.Limits.Solve = f.timeLimit
-	}
-	plan, err := bench.NewPlan(suite, resolve)
+	file, plan, err := readPlan(args, f.settings)
 	if err != nil {
-		return usageError("%w", err)
+		return err
 	}
-	for _, in := range plan.Instances {
-		if in.Note != "" {
-			fmt.Fprintln(a.err, in.Note)
-		}
+	a.notes(plan)
+	if f.out == "" {
+		f.out = filepath.Join("results", plan.Suite.Name)
 	}
-	workers := f.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+	if f.workers == 0 {
+		f.workers = runtime.GOMAXPROCS(0)
 	}
+	store, err := openStore(f, file, shard)
+	if err != nil {
+		return err
+	}
+	defer store.close()
+	a.damaged(store.journal)
+
+	start := time.Now()
+	workers := pool.New(plan.Suite.Limits, f.workers)
+	defer workers.Close()
 	progress := &bench.Progress{Terminal: isTerminalWriter(a.err)}
 	if !f.quiet {
 		progress.W = a.err
 	}
-	start := time.Now()
-	results := bench.Run(ctx, plan, bench.Options{Workers: workers, Progress: progress, Debug: a.debug})
+	results := bench.Run(ctx, plan, bench.Options{Workers: f.workers, Progress: progress, Debug: a.debug, Execute: workers.Run, Store: store.Store, Shard: shard})
+	if err := store.Err(); err != nil {
+		return err
+	}
+	again := rerun(f, args)
+	if shard.Count > 1 {
+		return a.endShard(results, shard, f.out, again)
+	}
+	return a.tabulate(plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again})
+}
+
+// rerun is the command that goes on with an interrupted run.
+func rerun(f runFlags, args []string) string {
+	parts := append([]string{"bench", "run"}, args...)
+	parts = append(parts, "-o", f.out)
+	for _, s := range f.settings {
+		parts = append(parts, "--set", s)
+	}
+	if f.shard != "" {
+		parts = append(parts, "--shard", f.shard)
+	}
+	for i, p := range parts {
+		if strings.ContainsAny(p, " {}()*?&;'\"") {
+			parts[i] = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// parseShard reads i/n, counted from 1. auto takes them from the environment of
+// a job array of Slurm, or of an indexed job of Kubernetes whose BENCH_SHARDS says
+// how many there are.
+func parseShard(text string, env func(string) string) (bench.Shard, error) {
+	var i, n int
+	switch text {
+	case "":
+		return bench.Shard{}, nil
+	case "auto":
+		var first int
+		if _, err := fmt.Sscan(env("SLURM_ARRAY_TASK_ID"), &i); err == nil {
+			_, err1 := fmt.Sscan(env("SLURM_ARRAY_TASK_COUNT"), &n)
+			_, err2 := fmt.Sscan(env("SLURM_ARRAY_TASK_MIN"), &first)
+			if err := errors.Join(err1, err2); err != nil {
+				return bench.Shard{}, usageError("--shard auto: SLURM_ARRAY_TASK_ID is %d, but SLURM_ARRAY_TASK_COUNT and _MIN cannot be read", i)
+			}
+			i += 1 - first
+			break
+		}
+		if _, err := fmt.Sscan(env("JOB_COMPLETION_INDEX"), &i); err != nil {
+			return bench.Shard{}, usageError("--shard auto: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set: say --shard i/n")
+		}
+		if _, err := fmt.Sscan(env("BENCH_SHARDS"), &n); err != nil {
+			return bench.Shard{}, usageError("--shard auto: JOB_COMPLETION_INDEX is %d, but BENCH_SHARDS does not say how many there are", i)
+		}
+		i++
+	default:
+		var rest string
+		if k, _ := fmt.Sscanf(text+" ", "%d/%d%s", &i, &n, &rest); k != 2 {
+			return bench.Shard{}, usageError("--shard %q: it must be i/n with 1 ≤ i ≤ n, or auto", text)
+		}
+	}
+	if i < 1 || i > n {
+		return bench.Shard{}, usageError("--shard %q: part %d of %d: it must be i/n with 1 ≤ i ≤ n", text, i, n)
+	}
+	return bench.Shard{Index: i - 1, Count: n}, nil
+}
+
+// resultStore is a store with the journal that it keeps its cells in.
+type resultStore struct {
+	*bench.Store
+	journal *journal.Journal
+}
+
+func (s *resultStore) close() { _ = s.journal.Close() } // what matters was synced, or is told by Err
+
+func openStore(f runFlags, file *bench.PlanFile, shard bench.Shard) (*resultStore, error) {
+	if shard.Count > 1 {
+		if old, err := bench.ReadPlanFile(f.out); err == nil && old.PlanID != file.PlanID {
+			return nil, usageError("%s holds plan %s (%s), and this is plan %s: shards of one directory belong to one plan; choose another -o", f.out, old.PlanID, old.Suite, file.PlanID)
+		}
+	}
+	if err := file.Write(f.out); err != nil {
+		return nil, fmt.Errorf("writing the plan into %s: %w", f.out, err)
+	}
+	folder := filepath.Join(f.out, journal.Folder)
+	j, err := journal.Open(folder)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	h := journal.Header{Build: record.BuildID(), Machine: record.ThisMachine().ID(), Plan: file.PlanID, Created: time.Now().UTC()}
+	if shard.Count > 1 {
+		h.Shard = fmt.Sprintf("%d/%d", shard.Index+1, shard.Count)
+	}
+	j.Start(folder, h)
+	o := bench.StoreOptions{Build: h.Build, Machine: h.Machine, Force: f.force, RetryFailed: f.retryFailed}
+	if f.anyBuild {
+		o.Build = ""
+	}
+	return &resultStore{bench.NewStore(j, o), j}, nil
+}
+
+func (a *app) damaged(j *journal.Journal) {
+	if n := len(j.Damaged); n > 0 {
+		fmt.Fprintf(a.err, "%d damaged entries in the journal, the first at %s: these cells run again\n", n, j.Damaged[0])
+	}
+}
+
+// endShard says how the part of a run went that has no tables of its own.
+func (a *app) endShard(results []bench.CellResult, shard bench.Shard, dir, again string) error {
+	var mine, done int
+	for i := range results {
+		if shard.Has(i) {
+			mine++
+			if !results[i].Skipped {
+				done++
+			}
+		}
+	}
+	failed, _ := bench.Failures(results)
+	fmt.Fprintf(a.out, "shard %d/%d: %d of %d cells in %s; when all shards are done: bench merge %s\n", shard.Index+1, shard.Count, done, mine, dir, dir)
+	if done < mine {
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d cells to go: go on with %q", mine-done, again)}
+	}
+	if len(failed) > 0 {
+		return &exitError{exitIncomplete, fmt.Errorf("%d cells failed, the first: %s", len(failed), failed[0])}
+	}
+	return nil
+}
+
+// tabulation is what tables of results need beside the results.
+type tabulation struct {
+	inputs  []string // files to hash
+	workers int
+	start   time.Time
+	again   string // the command that goes on
+	merged  bool   // the cells come from shards
+}
+
+// tabulate writes the tables of the results, prints the report and says what
+// went wrong.
+func (a *app) tabulate(plan *bench.Plan, results []bench.CellResult, dir string, t tabulation) error {
+	reused := 0
+	for i := range results {
+		if results[i].Reused {
+			reused++
+		}
+	}
 	rows, violation := bench.Rows(plan, results)
 	failed, skipped := bench.Failures(results)
-	rows.Manifest, err = a.manifest(plan, args, start)
+	var err error
+	rows.Manifest, err = a.manifest(plan, t.inputs, t.start)
 	if err != nil {
 		return err
 	}
-	rows.Manifest.Execution = record.Execution{Command: os.Args, Workers: workers, Cells: len(plan.Cells),
-		Failed: len(failed), Skipped: skipped, Wall: time.Since(start).Seconds()}
-	dir := f.out
-	if dir == "" {
-		dir = filepath.Join("results", suite.Name)
-	}
+	rows.Manifest.Execution = record.Execution{Command: os.Args, Workers: t.workers, Cells: len(plan.Cells),
+		Failed: len(failed), Skipped: skipped, Reused: reused, Wall: time.Since(t.start).Seconds()}
 	if err := record.Write(dir, rows); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
 	if err := a.showReport(rows, report.Options{}); err != nil {
 		return err
 	}
-	return runStatus(results, violation, failed, skipped, args)
+	if reused > 0 && !t.merged {
+		fmt.Fprintf(a.err, "%d of %d cells were finished before; --force runs them again\n", reused, len(plan.Cells))
+	}
+	return runStatus(results, violation, failed, skipped, t.again)
 }
 
 // runStatus turns what went wrong, worst first, into the command's error.
-func runStatus(results []bench.CellResult, violation error, failed []string, skipped int, args []string) error {
+func runStatus(results []bench.CellResult, violation error, failed []string, skipped int, again string) error {
 	if violation != nil {
 		return &exitError{exitInvalid, violation}
 	}
@@ -114,32 +289,42 @@ func runStatus(results []bench.CellResult, violation error, failed []string, ski
 	}
 	switch {
 	case skipped > 0:
-		command := "bench run"
-		for _, arg := range args {
-			command += " " + arg
-		}
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d cells to go: what was finished is in the table; run %q to run all of it", skipped, command)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d cells to go: what was finished is in the table; go on with %q", skipped, again)}
 	case len(failed) > 0:
 		return &exitError{exitIncomplete, fmt.Errorf("%d cells failed, the first: %s", len(failed), failed[0])}
 	}
 	return nil
 }
 
-// readSuite reads the named suite, or the embedded one.
-func readSuite(args []string) (*bench.Suite, error) {
-	name, data := "the embedded suite", quickSuite
+// readPlan reads the named suite, or the embedded one, and plans it.
+func readPlan(args, settings []string) (*bench.PlanFile, *bench.Plan, error) {
+	file := &bench.PlanFile{Suite: "the embedded suite", Text: string(quickSuite), Settings: settings}
 	if len(args) > 0 {
-		var err error
-		name = args[0]
-		if data, err = os.ReadFile(name); err != nil {
-			return nil, usageError("%w", err)
+		data, err := os.ReadFile(args[0])
+		if err != nil {
+			return nil, nil, usageError("%w", err)
+		}
+		file.Suite, file.Text = args[0], string(data)
+	}
+	suite, err := file.Parse()
+	if err != nil {
+		return nil, nil, usageError("%w", err)
+	}
+	plan, err := bench.NewPlan(suite, resolve)
+	if err != nil {
+		return nil, nil, usageError("%w", err)
+	}
+	file.PlanID, file.Cells = plan.ID(), len(plan.Cells)
+	return file, plan, nil
+}
+
+// notes prints what was dropped on the way from traces to instances.
+func (a *app) notes(plan *bench.Plan) {
+	for _, in := range plan.Instances {
+		if in.Note != "" {
+			fmt.Fprintln(a.err, in.Note)
 		}
 	}
-	suite, err := bench.ParseSuite(name, data)
-	if err != nil {
-		return nil, usageError("%w", err)
-	}
-	return suite, nil
 }
 
 func (a *app) manifest(plan *bench.Plan, args []string, created time.Time) (record.Manifest, error) {
@@ -156,23 +341,23 @@ func (a *app) manifest(plan *bench.Plan, args []string, created time.Time) (reco
 }
 
 func (a *app) planCommand() *cobra.Command {
-	return &cobra.Command{
+	var settings []string
+	var format string
+	c := &cobra.Command{
 		Use:   "plan [SUITE.yaml]",
 		Short: "List the cells of a suite before anything runs",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			suite, err := readSuite(args)
+			if !slices.Contains([]string{"table", "jsonl"}, format) {
+				return usageError("--format %q: it must be table or jsonl", format)
+			}
+			_, plan, err := readPlan(args, settings)
 			if err != nil {
 				return err
 			}
-			plan, err := bench.NewPlan(suite, resolve)
-			if err != nil {
-				return usageError("%w", err)
-			}
-			for _, in := range plan.Instances {
-				if in.Note != "" {
-					fmt.Fprintln(a.err, in.Note)
-				}
+			a.notes(plan)
+			if format == "jsonl" {
+				return plan.WriteLines(a.out)
 			}
 			for _, c := range plan.Cells {
 				fmt.Fprintf(a.out, "%s  %-14s %6d jobs  %5d GPUs  %s\n", c.ID[:12], c.Instance.Name, len(c.Instance.Jobs), c.Instance.Cluster.GPUs(), c.Method.Ref())
@@ -181,6 +366,9 @@ func (a *app) planCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringArrayVar(&settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
+	c.Flags().StringVar(&format, "format", "table", "table or jsonl, one object per cell")
+	return c
 }
 
 // isTerminalWriter is isTerminal for a writer that may be a file.

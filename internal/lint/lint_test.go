@@ -50,10 +50,13 @@ var allowed = map[string][]string{
 	// These two price the schedules of elastic jobs, which package maxweight does exactly.
 	"heuristics/elastic":    {"sched", "heuristics/sim", "formulate/maxweight/..."},
 	"heuristics/primaldual": {"sched", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
-	"bench": {"sched/...", "datasets", "datasets/build", "datasets/profile", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim",
-		"bench/record", "bench/report/..."},
+	"bench": {"sched/...", "datasets", "datasets/build", "datasets/generate", "datasets/profile", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim",
+		"bench/record", "bench/report/...", "bench/journal"},
+	"bench/journal":      {},
+	"bench/pool":         {"sched", "bench", "solvers/isolate", "solvers/milp"},
 	"bench/record":       {},
 	"bench/report":       {"bench/record", "bench/report/..."},
+	"bench/compare":      {"bench/record"},
 	"bench/errata":       {"..."},
 	"bench/hunt":         {"..."},
 	"bench/reproduce":    {"..."},
@@ -72,6 +75,7 @@ var owners = map[string]string{
 	"github.com/goccy/go-yaml":           "bench",
 	"github.com/jedib0t/go-pretty":       "bench/report",
 	"gonum.org/v1/plot":                  "bench/report",
+	"golang.org/x/perf":                  "bench/compare",
 	"honnef.co/go/tools/cmd/staticcheck": "",
 }
 

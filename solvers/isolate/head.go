@@ -5,24 +5,24 @@ import (
 	"sync"
 )
 
-// head keeps the beginning of what is written to it: the first line of a
+// Head keeps the beginning of what is written to it: the first line of a
 // crash says what happened.
-type head struct {
+type Head struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 const headBytes = 4096
 
-func (h *head) Write(p []byte) (int, error) {
+func (h *Head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.text = append(h.text, p[:min(len(p), headBytes-len(h.text))]...)
 	return len(p), nil
 }
 
-// firstLine returns ": " and the first line that is not empty, or "".
-func (h *head) firstLine() string {
+// FirstLine returns ": " and the first line that is not empty, or "".
+func (h *Head) FirstLine() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for line := range strings.Lines(string(h.text)) {

@@ -97,7 +97,7 @@ type child struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser // requests; closing it asks the solver to stop
 	out    *os.File       // replies
-	stderr head
+	stderr Head
 	start  time.Time
 
 	greeted chan error // of the hello
@@ -133,7 +133,7 @@ func (s Solver) start() (*child, error) {
 	}
 	c.cmd.ExtraFiles = []*os.File{write}
 	c.cmd.Stderr = &c.stderr
-	c.cmd.SysProcAttr = dieWithParent()
+	c.cmd.SysProcAttr = DieWithParent()
 	if c.in, err = c.cmd.StdinPipe(); err == nil {
 		err = c.cmd.Start()
 	}
@@ -193,7 +193,7 @@ func (c *child) supervise(ctx context.Context, limit time.Duration) {
 		case <-late:
 			c.kill(milp.Crashed)
 		case <-ticker.C:
-			c.peak = max(c.peak, resident(c.cmd.Process.Pid))
+			c.peak = max(c.peak, Resident(c.cmd.Process.Pid))
 			if c.Memory > 0 && c.peak > c.Memory {
 				c.kill(milp.MemoryLimit)
 			}
@@ -237,13 +237,13 @@ func (c *child) result(m *milp.Model) (*milp.Result, error) {
 	case c.asked && c.killed == "":
 		res = milp.NoResult(milp.Interrupted)
 	case !c.hello && (c.killed == "" || c.killed == milp.Crashed):
-		return nil, fmt.Errorf("isolate: %s did not answer (%v%s): its main function must call isolate.Main first", c.cmd.Path, state, c.stderr.firstLine())
+		return nil, fmt.Errorf("isolate: %s did not answer (%v%s): its main function must call isolate.Main first", c.cmd.Path, state, c.stderr.FirstLine())
 	case c.killed != "":
 		res = milp.NoResult(c.killed)
 		res.Message = fmt.Sprintf("killed after %v at %d MiB", time.Since(c.start).Round(time.Millisecond), c.peak>>20)
 	default:
 		res = milp.NoResult(milp.Crashed)
-		res.Message = fmt.Sprintf("%v%s", state, c.stderr.firstLine())
+		res.Message = fmt.Sprintf("%v%s", state, c.stderr.FirstLine())
 	}
 	if !c.done {
 		res.Stats.Wall = time.Since(c.start)

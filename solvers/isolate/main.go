@@ -84,5 +84,5 @@ func solve(ctx context.Context, name string, lookup func(string) (milp.Solver, e
 	if err != nil {
 		return reply{Error: err.Error()}
 	}
-	return reply{Result: *res, Point: res.X != nil, Duals: res.RowDuals != nil, Peak: peak()}
+	return reply{Result: *res, Point: res.X != nil, Duals: res.RowDuals != nil, Peak: PeakResident()}
 }

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the kernel kill the child when its parent dies in a way
+// DieWithParent has the kernel kill the child when its parent dies in a way
 // that leaves it no time to clean up.
-func dieWithParent() *syscall.SysProcAttr {
+func DieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// resident returns the resident set of a process in bytes, or 0.
-func resident(pid int) int64 {
+// Resident returns the resident set of a process in bytes, or 0.
+func Resident(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
 		return 0 // it has ended
@@ -29,9 +29,9 @@ func resident(pid int) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// peak returns the greatest resident set of this process so far, or 0.
+// PeakResident returns the greatest resident set of this process so far, or 0.
 // getrusage is no substitute: it starts from the parent's.
-func peak() int64 {
+func PeakResident() int64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
@@ -43,4 +43,9 @@ func peak() int64 {
 	}
 	kib, _ := strconv.ParseInt(string(fields[0]), 10, 64)
 	return kib << 10
+}
+
+// ForgetPeak makes PeakResident start anew from what is resident now.
+func ForgetPeak() {
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // where it is refused, the peak is that of the process
 }

@@ -4,8 +4,14 @@ package isolate
 
 import "syscall"
 
-func dieWithParent() *syscall.SysProcAttr { return nil }
+// DieWithParent is of Linux alone.
+func DieWithParent() *syscall.SysProcAttr { return nil }
 
-func resident(int) int64 { return 0 }
+// Resident returns 0: not known.
+func Resident(int) int64 { return 0 }
 
-func peak() int64 { return 0 }
+// PeakResident returns 0: not known.
+func PeakResident() int64 { return 0 }
+
+// ForgetPeak does nothing.
+func ForgetPeak() {}

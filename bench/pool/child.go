@@ -1,0 +1,79 @@
+package pool
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"yardstick/bench"
+	"yardstick/sched"
+	"yardstick/solvers/isolate"
+)
+
+// variable is what makes a process a child.
+const variable = "YARDSTICK_POOL"
+
+// replies is the file descriptor of the pipe to the parent: the first of
+// exec.Cmd.ExtraFiles. C libraries print to standard output.
+const replies = 3
+
+// Main returns at once, unless the process is a child of a Pool: then it
+// serves cells until the parent closes the pipe, and exits. Call it first in
+// main, or in TestMain.
+func Main(resolve bench.Resolve) {
+	if os.Getenv(variable) == "" {
+		return
+	}
+	os.Unsetenv(variable) // a method may start processes in turn
+	// An interrupt at the terminal reaches parent and child. The parent decides
+	// what it means.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	if err := serve(resolve, os.Stdin, os.NewFile(replies, "replies")); err != nil && !errors.Is(err, io.EOF) {
+		fmt.Fprintf(os.Stderr, "pool: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func serve(resolve bench.Resolve, in io.Reader, out io.Writer) error {
+	dec, enc := gob.NewDecoder(in), gob.NewEncoder(out)
+	var current *sched.Instance
+	for {
+		var q request
+		if err := dec.Decode(&q); err != nil {
+			return err
+		}
+		if q.Instance != nil {
+			current = q.Instance
+		}
+		r := reply{}
+		var err error
+		if r.Cell, err = run(resolve, &q, current); err != nil {
+			r.Error = err.Error()
+		}
+		if err := enc.Encode(&r); err != nil {
+			return err
+		}
+	}
+}
+
+func run(resolve bench.Resolve, q *request, in *sched.Instance) ([]byte, error) {
+	m, err := resolve(q.Method)
+	if err != nil {
+		return nil, err
+	}
+	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, Instance: &bench.Instance{Instance: in, Family: q.Family, Seed: q.Seed}}
+	isolate.ForgetPeak()
+	r := bench.RunCell(context.Background(), cell, q.Limits, false)
+	r.PeakRSS = isolate.PeakResident()
+	if m := int64(q.Limits.Memory); m > 0 && r.PeakRSS > m/4 {
+		debug.FreeOSMemory() // what one cell leaves lying is not the next one's
+	}
+	return r.Encode()
+}

@@ -1,0 +1,240 @@
+// Package pool runs the cells of a plan in child processes, so that a cell that
+// crashes, eats the memory or does not come back costs that cell and nothing
+// else.
+//
+// A child is the same executable, started again: its main function calls Main
+// before anything else. It serves one cell after the other, with the instance
+// sent along where it is not the one before, in encoding/gob; results come back
+// as they are stored in journals.
+package pool
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+
+	"yardstick/bench"
+	"yardstick/sched"
+	"yardstick/solvers/isolate"
+	"yardstick/solvers/milp"
+)
+
+// Pool runs cells in child processes, as many as there are calls of Run at a
+// time.
+type Pool struct {
+	limits bench.SuiteLimits
+	procs  int // processors per child
+
+	mu     sync.Mutex
+	idle   []*worker
+	closed bool
+}
+
+// New returns a pool for as many workers as will run at a time. The limits are
+// those of every solve; Memory and CellTime are enforced from outside.
+func New(limits bench.SuiteLimits, workers int) *Pool {
+	return &Pool{limits: limits, procs: max(runtime.NumCPU()/max(workers, 1), 1)}
+}
+
+// Run runs a cell. A child that fails is replaced for the next cell.
+func (p *Pool) Run(ctx context.Context, c bench.Cell) bench.CellResult {
+	start := time.Now()
+	w, err := p.take()
+	if err != nil {
+		return bench.CellResult{Cell: c, Err: err, Wall: time.Since(start)}
+	}
+	r := w.run(ctx, c, p.limits)
+	if w.dead {
+		r.Wall = time.Since(start)
+		w.stop()
+	} else {
+		p.put(w)
+	}
+	return r
+}
+
+func (p *Pool) take() (*worker, error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		w := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return w, nil
+	}
+	p.mu.Unlock()
+	return start(p.limits, p.procs)
+}
+
+func (p *Pool) put(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		go w.stop()
+		return
+	}
+	p.idle = append(p.idle, w)
+}
+
+// Close ends the children that are idle.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, w := range p.idle {
+		w.stop()
+	}
+	p.idle = nil
+}
+
+// worker is a child process.
+type worker struct {
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	enc     *gob.Encoder
+	replies chan reply // closed when the child closes the pipe
+	stderr  isolate.Head
+	current *bench.Instance // the one it has
+	dead    bool
+	exited  chan struct{}
+}
+
+// start starts a child on a thread that lives as long as the child: Linux
+// kills a child whose thread ends.
+func start(limits bench.SuiteLimits, procs int) (*worker, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("pool: finding the running executable: %w", err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("pool: %w", err)
+	}
+	w := &worker{cmd: exec.Command(path), replies: make(chan reply, 1), exited: make(chan struct{})}
+	w.cmd.Env = append(os.Environ(), variable+"=1", fmt.Sprintf("GOMAXPROCS=%d", procs))
+	if limits.Memory > 0 { // lets the garbage collector work before the limit is met
+		w.cmd.Env = append(w.cmd.Env, fmt.Sprintf("GOMEMLIMIT=%d", limits.Memory/10*9))
+	}
+	w.cmd.ExtraFiles, w.cmd.Stderr, w.cmd.SysProcAttr = []*os.File{write}, &w.stderr, isolate.DieWithParent()
+	if w.in, err = w.cmd.StdinPipe(); err != nil {
+		return nil, errors.Join(err, read.Close(), write.Close())
+	}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		started <- w.cmd.Start()
+		write.Close() // the child has its own
+		_ = w.cmd.Wait()
+		close(w.exited)
+	}()
+	if err := <-started; err != nil {
+		return nil, errors.Join(fmt.Errorf("pool: starting a child process: %w", err), read.Close())
+	}
+	w.enc = gob.NewEncoder(w.in)
+	go w.receive(read)
+	return w, nil
+}
+
+func (w *worker) receive(from *os.File) {
+	defer from.Close()
+	defer close(w.replies)
+	dec := gob.NewDecoder(from)
+	for {
+		var r reply
+		if dec.Decode(&r) != nil {
+			return
+		}
+		w.replies <- r
+	}
+}
+
+// stop ends the child and waits for it.
+func (w *worker) stop() {
+	_ = w.in.Close()
+	_ = w.cmd.Process.Kill() // an error is that it has ended
+	<-w.exited
+}
+
+// sample is how often the memory of a child is measured.
+const sample = 20 * time.Millisecond
+
+func (w *worker) run(ctx context.Context, c bench.Cell, limits bench.SuiteLimits) bench.CellResult {
+	q := request{ID: c.ID, Method: c.Method.Ref(), Objectives: c.Objectives, Limits: limits}
+	q.Name, q.Family, q.Seed = c.Instance.Name, c.Instance.Family, c.Instance.Seed
+	if c.Instance != w.current {
+		q.Instance, w.current = c.Instance.Instance, c.Instance
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- w.enc.Encode(&q) }() // a child that has ended reads nothing: the pipe breaks
+	ticker := time.NewTicker(sample)
+	defer ticker.Stop()
+	var late <-chan time.Time
+	if t := limits.CellTime(len(c.Objectives)); t > 0 {
+		timer := time.NewTimer(t)
+		defer timer.Stop()
+		late = timer.C
+	}
+	for {
+		select {
+		case r, ok := <-w.replies:
+			if ok {
+				<-sent
+				return w.result(c, r)
+			}
+			w.dead = true
+			<-w.exited
+			if ctx.Err() != nil {
+				return bench.CellResult{Cell: c, Skipped: true}
+			}
+			return bench.CellResult{Cell: c, Err: bench.Killed(milp.Crashed, fmt.Sprintf("the process that ran %s on %s ended: %v%s",
+				c.Method.Ref(), c.Instance.Name, w.cmd.ProcessState, w.stderr.FirstLine()))}
+		case <-ctx.Done():
+			w.dead = true
+			return bench.CellResult{Cell: c, Skipped: true}
+		case <-late:
+			w.dead = true
+			return bench.CellResult{Cell: c, Err: bench.Killed(milp.TimeLimit, fmt.Sprintf("killed after %v: raise limits.cell in the suite to give it longer",
+				limits.CellTime(len(c.Objectives))))}
+		case <-ticker.C:
+			if used := isolate.Resident(w.cmd.Process.Pid); limits.Memory > 0 && used > int64(limits.Memory) {
+				w.dead = true
+				return bench.CellResult{Cell: c, PeakRSS: used, Err: bench.Killed(milp.MemoryLimit,
+					fmt.Sprintf("killed at %d MiB: raise limits.memory in the suite to give it more", used>>20))}
+			}
+		}
+	}
+}
+
+func (w *worker) result(c bench.Cell, r reply) bench.CellResult {
+	if r.Error != "" {
+		return bench.CellResult{Cell: c, Err: errors.New(r.Error)}
+	}
+	out, err := bench.DecodeCell(c, r.Cell)
+	if err != nil {
+		return bench.CellResult{Cell: c, Err: fmt.Errorf("pool: %w", err)}
+	}
+	return out
+}
+
+// What travels through the pipes.
+type (
+	request struct {
+		ID           string
+		Method       bench.MethodRef
+		Objectives   []sched.Objective
+		Limits       bench.SuiteLimits
+		Name, Family string
+		Seed         uint64
+		Instance     *sched.Instance // nil for the one before
+	}
+	reply struct {
+		Cell  []byte // the stored form of the result
+		Error string // instead of a result
+	}
+)

@@ -1,0 +1,150 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"yardstick/bench"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+func TestMain(m *testing.M) {
+	Main(resolve)
+	os.Exit(m.Run())
+}
+
+// method does to its process what its name says.
+type method struct{ bench.MethodRef }
+
+func resolve(ref bench.MethodRef) (bench.Method, error) {
+	if ref.Name == "unknown" {
+		return nil, errors.New("nobody knows it")
+	}
+	return method{ref}, nil
+}
+
+func (m method) Ref() bench.MethodRef { return m.MethodRef }
+func (m method) Version() string      { return "1" }
+func (m method) Kind() bench.Kind     { return bench.Offline }
+
+func (m method) Run(_ context.Context, p bench.Problem) ([]bench.Outcome, error) {
+	out := bench.Outcome{Termination: milp.Skipped, Message: fmt.Sprintf("%s %d", p.Instance.Name, os.Getpid())}
+	switch m.Name {
+	case "dies":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
+		time.Sleep(time.Minute)
+	case "exits":
+		os.Exit(7)
+	case "hangs":
+		time.Sleep(time.Hour)
+	case "panics":
+		panic("boom")
+	case "fails":
+		return nil, errors.New("no luck")
+	case "eats":
+		var all [][]byte
+		for range 400 {
+			b := make([]byte, 4<<20)
+			for i := 0; i < len(b); i += 512 {
+				b[i] = 1
+			}
+			all = append(all, b)
+			time.Sleep(time.Millisecond)
+		}
+		out.Message = fmt.Sprint(len(all))
+	}
+	return []bench.Outcome{out}, nil
+}
+
+func cell(t *testing.T, name, instance string) bench.Cell {
+	t.Helper()
+	in := &sched.Instance{Name: instance, Model: sched.ModelGang, Cluster: sched.Uniform(1, 1, 1, 1), Jobs: []sched.Job{
+		{Weight: 1, Iters: 1, Stages: []sched.Stage{{Replicas: 1, Compute: 1}}}}}
+	return bench.Cell{ID: name, Instance: &bench.Instance{Instance: in, SHA256: in.Hash()}, Method: method{bench.MethodRef{Name: name}},
+		Objectives: []sched.Objective{sched.TotalJCT}}
+}
+
+func TestCells(t *testing.T) {
+	p := New(bench.SuiteLimits{Solve: time.Minute, Cell: 5 * time.Second, Memory: 400 << 20}, 1)
+	defer p.Close()
+	for _, test := range []struct {
+		name, want string
+		ended      milp.Termination
+		is         error
+	}{
+		{"works", "", "", nil},
+		{"dies", "SIGSEGV", milp.Crashed, nil},
+		{"exits", "exit status 7", milp.Crashed, nil},
+		{"panics", "boom", milp.Crashed, bench.ErrPanicked},
+		{"fails", "no luck", milp.OtherError, nil},
+		{"unknown", "nobody knows it", milp.OtherError, nil},
+		{"eats", "limits.memory", milp.MemoryLimit, nil},
+		{"hangs", "limits.cell", milp.TimeLimit, nil},
+	} {
+		// After every one of them the pool still works.
+		for _, c := range []bench.Cell{cell(t, test.name, "one"), cell(t, "works", "two")} {
+			r := p.Run(context.Background(), c)
+			switch {
+			case c.ID == "works":
+				if r.Err != nil || len(r.Outcomes) != 1 || !strings.HasPrefix(r.Outcomes[0].Message, c.Instance.Name+" ") || r.PeakRSS <= 0 {
+					t.Errorf("works after %s: %+v", test.name, r)
+				}
+			case r.Err == nil || !strings.Contains(r.Err.Error(), test.want) || bench.TerminationOf(r.Err) != test.ended:
+				t.Errorf("%s: %v, ended %s", test.name, r.Err, bench.TerminationOf(r.Err))
+			case test.is != nil && !errors.Is(r.Err, test.is):
+				t.Errorf("%s: %v is not %v", test.name, r.Err, test.is)
+			}
+		}
+	}
+}
+
+// One child serves many cells, and the instance of the cell before is not sent
+// again.
+func TestChildIsKept(t *testing.T) {
+	p := New(bench.SuiteLimits{}, 1)
+	defer p.Close()
+	c, other := cell(t, "works", "one"), cell(t, "works", "two")
+	first := p.Run(context.Background(), c).Outcomes[0].Message
+	for _, c := range []bench.Cell{c, other, c} {
+		got := p.Run(context.Background(), c).Outcomes[0].Message
+		if want := c.Instance.Name + strings.TrimPrefix(first, "one"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestInterruption(t *testing.T) {
+	p := New(bench.SuiteLimits{}, 2)
+	defer p.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if r := p.Run(ctx, cell(t, "hangs", "one")); !r.Skipped || r.Err != nil {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// The cost of a cell that does nothing.
+func BenchmarkCell(b *testing.B) {
+	p := New(bench.SuiteLimits{Memory: 4 << 30, Solve: time.Minute}, 1)
+	defer p.Close()
+	c := cell(&testing.T{}, "works", "one")
+	for b.Loop() {
+		if r := p.Run(context.Background(), c); r.Err != nil {
+			b.Fatal(r.Err)
+		}
+	}
+}

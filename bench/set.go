@@ -1,0 +1,128 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// override applies settings of the form key=value or key=value,value to a suite
+// that has been read, in order. A key of the suite, such as seed or limits.solve,
+// replaces what the suite says; methods, objectives and references replace those
+// of every source too. A key of a source, such as slice.jobs, with one value
+// replaces it in every source that builds instances from a trace, and with
+// several sweeps it as the matrix does.
+func (s *Suite) override(settings []string) error {
+	for _, setting := range settings {
+		key, text, ok := strings.Cut(setting, "=")
+		if !ok || key == "" || text == "" {
+			return fmt.Errorf("--set %s: it must be key=value or key=value,value, such as slice.jobs=8,16", setting)
+		}
+		var values []any
+		for _, v := range splitList(text) {
+			var value any
+			if err := yaml.Unmarshal([]byte(v), &value); err != nil {
+				return fmt.Errorf("--set %s: %w", setting, err)
+			}
+			values = append(values, value)
+		}
+		if err := s.set(key, values); err != nil {
+			return fmt.Errorf("--set %s: %w", setting, err)
+		}
+	}
+	if s.Matrix != nil && len(s.Matrix.Axes) == 0 {
+		s.Matrix = nil
+	}
+	return nil
+}
+
+// splitList splits at the commas that are not within brackets or braces, so that a
+// method may have parameters: fifo,{name: fifo, params: {blocking: skip}}.
+func splitList(text string) []string {
+	var parts []string
+	depth, from := 0, 0
+	for i, c := range text {
+		switch {
+		case strings.ContainsRune("([{", c):
+			depth++
+		case strings.ContainsRune(")]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			parts, from = append(parts, text[from:i]), i+1
+		}
+	}
+	return append(parts, text[from:])
+}
+
+func (s *Suite) set(key string, values []any) error {
+	switch top, _, _ := strings.Cut(key, "."); top {
+	case "methods", "objectives", "references":
+		for i := range s.Instances {
+			s.Instances[i].Methods = unless(key == "methods", s.Instances[i].Methods)
+			s.Instances[i].Objectives = unless(key == "objectives", s.Instances[i].Objectives)
+			s.Instances[i].References = unless(key == "references", s.Instances[i].References)
+		}
+		return s.decode(key, values)
+	case "name", "seed", "limits":
+		if len(values) != 1 {
+			return errors.New("it takes one value")
+		}
+		return s.decode(key, values[0])
+	case "apiVersion", "instances", "matrix":
+		return errors.New("it can be changed in the suite's file alone")
+	}
+	if s.Matrix == nil {
+		s.Matrix = &Matrix{}
+	}
+	for i := range s.Matrix.Axes {
+		if s.Matrix.Axes[i].Key == key {
+			s.Matrix.Axes[i].Values = values
+			return nil
+		}
+	}
+	if len(values) > 1 {
+		s.Matrix.Axes = append(s.Matrix.Axes, Axis{key, values})
+		return nil
+	}
+	for i := range s.Instances {
+		if s.Instances[i].File != "" {
+			continue
+		}
+		if err := s.Instances[i].Set(key, values[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unless[T any](condition bool, list []T) []T {
+	if condition {
+		return nil
+	}
+	return list
+}
+
+// decode decodes a value into the field that a path such as limits.solve names.
+func (s *Suite) decode(path string, value any) error {
+	if path == "methods" {
+		s.Methods = nil
+	}
+	data, err := yaml.Marshal(nest(path, value))
+	if err != nil {
+		return err
+	}
+	return yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler()).Decode(s)
+}
+
+// nest returns the mapping in which a path such as limits.solve leads to the
+// value.
+func nest(path string, value any) any {
+	for _, key := range slices.Backward(strings.Split(path, ".")) {
+		value = map[string]any{key: value}
+	}
+	return value
+}

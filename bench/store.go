@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"yardstick/bench/journal"
+	"yardstick/solvers/milp"
+)
+
+// Store keeps the outcomes of finished cells in a journal. A nil store keeps
+// nothing. It may be used by several goroutines.
+type Store struct {
+	journal *journal.Journal
+	options StoreOptions
+
+	mu  sync.Mutex
+	err error
+}
+
+// StoreOptions say which of the cells that the journal holds count as
+// finished.
+type StoreOptions struct {
+	// Build identifies the running program. Cells that another one finished
+	// count as not finished, as its methods may have been others. Empty: any.
+	Build string
+	// Machine identifies this machine. Cells that a limit in time or memory
+	// shaped count on the machine that finished them alone. Empty: any.
+	Machine     string
+	Force       bool // none of them counts
+	RetryFailed bool // those that failed do not count
+}
+
+// NewStore returns the store that reads from the journal and, if its Start has
+// been called, appends to it.
+func NewStore(j *journal.Journal, o StoreOptions) *Store { return &Store{journal: j, options: o} }
+
+// Err returns the first error in writing to or reading from the journal.
+func (s *Store) Err() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Store) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// summary is what find needs to know of a stored cell.
+type summary struct {
+	Err     *storedError `json:"error"`
+	Limited bool         `json:"limited"`
+}
+
+// find returns a cell's result, without its outcomes, if it counts as finished.
+func (s *Store) find(c Cell) (CellResult, bool) {
+	if s == nil || s.options.Force {
+		return CellResult{}, false
+	}
+	entry, ok := s.journal.Find(c.ID)
+	if !ok || s.options.Build != "" && entry.Header.Build != s.options.Build {
+		return CellResult{}, false
+	}
+	content, err := s.journal.Read(entry)
+	var known summary
+	if err == nil {
+		err = json.Unmarshal(content, &known)
+	}
+	switch {
+	case err != nil:
+		return CellResult{}, false // it runs again
+	case known.Limited && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
+		return CellResult{}, false
+	case known.Err != nil && s.options.RetryFailed:
+		return CellResult{}, false
+	}
+	r := CellResult{Cell: c, Reused: true, stored: s}
+	if known.Err != nil {
+		r.Err = known.Err
+	}
+	return r, true
+}
+
+// put appends a finished cell and lets go of its outcomes.
+func (s *Store) put(r *CellResult) bool {
+	if s == nil || r.Skipped {
+		return true
+	}
+	content, err := r.Encode()
+	if err == nil {
+		err = s.journal.Append(r.Cell.ID, content)
+	}
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	r.Outcomes, r.Verified, r.stored = nil, nil, s
+	return true
+}
+
+// open returns the result with its outcomes and verifies every schedule, which
+// a file or another process may have changed.
+func (r *CellResult) open() CellResult {
+	if r.stored == nil || r.Skipped {
+		return *r
+	}
+	full, err := r.stored.read(r.Cell)
+	if err != nil {
+		r.stored.fail(err)
+		return CellResult{Cell: r.Cell, Err: Killed(milp.OtherError, err.Error())}
+	}
+	full.Reused = r.Reused
+	full = full.verified()
+	r.Err = full.Err
+	return full
+}
+
+func (s *Store) read(c Cell) (CellResult, error) {
+	entry, ok := s.journal.Find(c.ID)
+	if !ok {
+		return CellResult{}, errors.New("the journal has lost a cell")
+	}
+	content, err := s.journal.Read(entry)
+	if err != nil {
+		return CellResult{}, err
+	}
+	r, err := DecodeCell(c, content)
+	if err != nil {
+		return r, fmt.Errorf("the journal's cell %s (%s on %s): %w", c.ID, c.Method.Ref(), c.Instance.Name, err)
+	}
+	return r, nil
+}
+
+// Collect returns what a store holds of a plan; the rest is skipped.
+func Collect(plan *Plan, s *Store) []CellResult {
+	results := make([]CellResult, len(plan.Cells))
+	for i, c := range plan.Cells {
+		results[i] = CellResult{Cell: c, Skipped: true}
+		if r, ok := s.find(c); ok {
+			results[i] = r
+		}
+	}
+	return results
+}

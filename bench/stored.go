@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+
+	"yardstick/sched/verify"
+	"yardstick/solvers/milp"
+)
+
+// storedCell is what became of a cell, in the form that is kept in journals
+// and sent between processes: JSON, in which every number is exact.
+type storedCell struct {
+	ID       string          `json:"id"`
+	Method   string          `json:"method"` // for people
+	Instance string          `json:"instance"`
+	Outcomes []storedOutcome `json:"outcomes,omitempty"`
+	Err      *storedError    `json:"error,omitempty"`
+	Limited  bool            `json:"limited,omitempty"` // a limit in time or memory shaped a value
+	Wall     time.Duration   `json:"wall_ns"`
+	CPU      time.Duration   `json:"cpu_ns"`
+	PeakRSS  int64           `json:"peak_rss,omitempty"`
+}
+
+// storedOutcome is an Outcome whose schedule, where several objectives share
+// one, is stored with the first of them.
+type storedOutcome struct {
+	Outcome
+	Same   bool          `json:"same,omitempty"` // the schedule is that of the outcome before
+	Solves []storedSolve `json:",omitempty"`     // hides Outcome.Solves
+}
+
+// storedSolve is a Solve without its point and duals, which can be large. What
+// JSON has no numbers for, an infinite bound, is left out.
+type storedSolve struct {
+	Solve
+	Result       *struct{} `json:",omitempty"` // hides Solve.Result
+	Termination  milp.Termination
+	Primal, Dual milp.Evidence
+	PrimalBound  *float64 `json:",omitempty"`
+	DualBound    *float64 `json:",omitempty"`
+	Message      string   `json:",omitempty"`
+	Stats        milp.Stats
+}
+
+// storedError is an error with what can be told of it after it was text.
+type storedError struct {
+	Text     string `json:"text"`
+	Panicked bool   `json:"panicked,omitempty"`
+	Invalid  bool   `json:"invalid,omitempty"` // an invalid schedule
+	Ended    string `json:"ended,omitempty"`   // the termination of a cell that was killed
+}
+
+// Error implements error.
+func (e *storedError) Error() string { return e.Text }
+
+// Is makes a stored error the same as the one that was stored.
+func (e *storedError) Is(target error) bool {
+	return target == ErrPanicked && e.Panicked || target == ErrInvalidSchedule && e.Invalid
+}
+
+// Killed returns the error of a cell whose process was ended from outside.
+func Killed(t milp.Termination, text string) error { return &storedError{Text: text, Ended: string(t)} }
+
+// TerminationOf says how a cell ended that has an error.
+func TerminationOf(err error) milp.Termination {
+	var stored *storedError
+	switch {
+	case errors.As(err, &stored) && stored.Ended != "":
+		return milp.Termination(stored.Ended)
+	case errors.Is(err, ErrPanicked):
+		return milp.Crashed
+	}
+	return milp.OtherError
+}
+
+// Encode returns the stored form of a result.
+func (r *CellResult) Encode() ([]byte, error) {
+	s := storedCell{ID: r.Cell.ID, Method: r.Cell.Method.Ref().String(), Instance: r.Cell.Instance.Name,
+		Limited: r.limited(), Wall: r.Wall, CPU: r.CPU, PeakRSS: r.PeakRSS}
+	if r.Err != nil {
+		var stored *storedError
+		if !errors.As(r.Err, &stored) {
+			stored = &storedError{Text: r.Err.Error(), Panicked: errors.Is(r.Err, ErrPanicked), Invalid: errors.Is(r.Err, ErrInvalidSchedule)}
+		}
+		s.Err = stored
+		return json.Marshal(&s)
+	}
+	for i, o := range r.Outcomes {
+		out := storedOutcome{Outcome: o}
+		if i > 0 && o.Schedule != nil && o.Schedule == r.Outcomes[i-1].Schedule {
+			out.Same, out.Outcome.Schedule = true, nil
+		}
+		if i > 0 && o.Replay != nil && o.Replay == r.Outcomes[i-1].Replay {
+			out.Outcome.Replay = nil
+		}
+		for _, v := range o.Solves {
+			out.Solves = append(out.Solves, storedSolve{Solve: v, Termination: v.Result.Termination, Primal: v.Result.Primal, Dual: v.Result.Dual,
+				PrimalBound: orNil(v.Result.PrimalBound), DualBound: orNil(v.Result.DualBound), Message: v.Result.Message, Stats: v.Result.Stats})
+		}
+		s.Outcomes = append(s.Outcomes, out)
+	}
+	return json.Marshal(&s)
+}
+
+func orNil(v float64) *float64 {
+	if math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// DecodeCell reads the stored form of the cell's result. Schedules are claims
+// again: nothing is verified.
+func DecodeCell(cell Cell, data []byte) (CellResult, error) {
+	r := CellResult{Cell: cell}
+	var s storedCell
+	if err := json.Unmarshal(data, &s); err != nil {
+		return r, err
+	}
+	if s.ID != cell.ID {
+		return r, errors.New("it is another cell's")
+	}
+	r.Wall, r.CPU, r.PeakRSS = s.Wall, s.CPU, s.PeakRSS
+	if s.Err != nil {
+		r.Err = s.Err
+		return r, nil
+	}
+	if len(s.Outcomes) != len(cell.Objectives) {
+		return r, errors.New("it has another number of objectives")
+	}
+	for i, stored := range s.Outcomes {
+		o := stored.Outcome
+		if stored.Same && i > 0 {
+			o.Schedule = r.Outcomes[i-1].Schedule
+		}
+		if o.Replay == nil && i > 0 {
+			o.Replay = r.Outcomes[i-1].Replay
+		}
+		o.Solves = nil
+		for _, v := range stored.Solves {
+			solve := v.Solve
+			solve.Result = milp.Result{Termination: v.Termination, Primal: v.Primal, Dual: v.Dual, PrimalBound: orInf(v.PrimalBound, 1),
+				DualBound: orInf(v.DualBound, -1), Message: v.Message, Stats: v.Stats}
+			if v.DualBound == nil && v.Dual != milp.None {
+				solve.Result.DualBound = math.Inf(1) // infeasible
+			}
+			o.Solves = append(o.Solves, solve)
+		}
+		r.Outcomes = append(r.Outcomes, o)
+	}
+	return r, nil
+}
+
+func orInf(v *float64, sign int) float64 {
+	if v == nil {
+		return math.Inf(sign)
+	}
+	return *v
+}
+
+// limited reports whether a limit in time or memory shaped the cell's values.
+func (r *CellResult) limited() bool {
+	if t := TerminationOf(r.Err); r.Err != nil {
+		return t == milp.TimeLimit || t == milp.MemoryLimit
+	}
+	for i := range r.Outcomes {
+		if r.Outcomes[i].wallLimited() {
+			return true
+		}
+	}
+	return false
+}
+
+// verified checks every schedule of a result that comes from elsewhere.
+func (r CellResult) verified() CellResult {
+	if r.Err != nil || r.Skipped {
+		return r
+	}
+	var v []*verify.Verified
+	if v, r.Err = verifyAll(r.Cell, r.Outcomes); r.Err != nil {
+		r.Outcomes = nil
+		return r
+	}
+	r.Verified = v
+	return r
+}
