@@ -72,15 +72,20 @@ func (src *Source) load() (*datasets.Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("where: %w", err)
 	}
+	selection := datasets.Selection{Where: filter}
+	if src.TooLarge == "drop" {
+		selection.MaxGPUs = src.Cluster.Servers * src.Cluster.GPUsPerServer
+	}
+	if rows, ok, err := generated(src.Trace); err != nil {
+		return nil, err
+	} else if ok {
+		return datasets.NewTrace(rows, selection)
+	}
 	source, err := datasets.Open(src.Trace)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	selection := datasets.Selection{Where: filter}
-	if src.TooLarge == "drop" {
-		selection.MaxGPUs = src.Cluster.Servers * src.Cluster.GPUsPerServer
-	}
 	return source.Load(selection)
 }
 
@@ -100,7 +105,8 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 	case sched.ModelPreemptive:
 		return build.Preemptive(w, build.PreemptiveOptions{Common: common, Storage: src.Storage, Startup: src.Startup, Iteration: src.Iterate})
 	case sched.ModelSharing:
-		return build.Sharing(w, build.SharingOptions{Common: common, GPUMemory: src.GPUMemory})
+		return build.Sharing(w, build.SharingOptions{Common: common, GPUMemory: src.GPUMemory,
+			Xi: src.Sharing.Xi, Load: src.Sharing.Load, Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable})
 	case sched.ModelElastic:
 		common.Cluster = sched.Cluster{} // its servers are drawn
 		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: c.Servers})

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -15,7 +17,8 @@ import (
 // replaces what the suite says; methods, objectives and references replace those
 // of every source too. A key of a source, such as slice.jobs, with one value
 // replaces it in every source that builds instances from a trace, and with
-// several sweeps it as the matrix does.
+// several sweeps it as the matrix does. scale multiplies the number of jobs of
+// every slice.
 func (s *Suite) override(settings []string) error {
 	for _, setting := range settings {
 		key, text, ok := strings.Cut(setting, "=")
@@ -72,6 +75,8 @@ func (s *Suite) set(key string, values []any) error {
 			return errors.New("it takes one value")
 		}
 		return s.decode(key, values[0])
+	case "scale":
+		return s.scale(values)
 	case "apiVersion", "instances", "matrix":
 		return errors.New("it can be changed in the suite's file alone")
 	}
@@ -94,6 +99,32 @@ func (s *Suite) set(key string, values []any) error {
 		}
 		if err := s.Instances[i].Set(key, values[0]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// scale multiplies the number of jobs of every slice, swept or not, and rounds it
+// down to at least one.
+func (s *Suite) scale(values []any) error {
+	factor, err := strconv.ParseFloat(fmt.Sprint(values[0]), 64)
+	if err != nil || len(values) != 1 || !(factor > 0) || math.IsInf(factor, 1) {
+		return errors.New("it takes one positive number")
+	}
+	scaled := func(jobs int) int { return max(int(float64(jobs)*factor), 1) }
+	for i := range s.Instances {
+		if src := &s.Instances[i]; src.Slice.Jobs > 0 {
+			src.Slice.Jobs = scaled(src.Slice.Jobs)
+		}
+	}
+	if s.Matrix == nil {
+		return nil
+	}
+	for _, axis := range s.Matrix.Axes {
+		for i, v := range axis.Values {
+			if jobs, ok := v.(uint64); ok && axis.Key == "slice.jobs" {
+				axis.Values[i] = uint64(scaled(int(jobs)))
+			}
 		}
 	}
 	return nil

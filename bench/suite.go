@@ -168,17 +168,11 @@ func describeYAML(err error) error {
 	}
 	_, rest, _ := strings.Cut(unknown.GetMessage(), `"`)
 	key, _, _ := strings.Cut(rest, `"`)
-	if best := nearest(key, suiteKeys); best != "" {
+	if best := nearest(key, suiteKeys()); best != "" {
 		return fmt.Errorf("%w\nthe nearest key is %q", err, best)
 	}
 	return err
 }
-
-var suiteKeys = []string{"apiVersion", "name", "seed", "instances", "objectives", "methods", "references", "matrix", "limits",
-	"file", "trace", "where", "slice", "cluster", "model", "round", "iteration", "params", "weights", "tooLarge", "history",
-	"slotted", "deadline", "profiles", "singleShare", "matchDemand", "shrink", "storage", "startup", "gpuMemory", "ring",
-	"jobs", "at", "repeat", "servers", "gpusPerServer", "inter", "intra", "solve", "nodes", "memory", "cell",
-	"sharing", "load", "xi", "pause", "malleable"}
 
 func (s *Suite) setDefaults() {
 	setDefault(&s.APIVersion, APIVersion)

@@ -92,7 +92,7 @@ func TestParseSuiteErrors(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for _, c := range [][2]string{{"solv", "solve"}, {"gpusPerSever", "gpusPerServer"}, {"zzzzz", ""}} {
-		if got := nearest(c[0], suiteKeys); got != c[1] {
+		if got := nearest(c[0], suiteKeys()); got != c[1] {
 			t.Errorf("nearest(%q) = %q, want %q", c[0], got, c[1])
 		}
 	}

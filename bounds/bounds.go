@@ -46,7 +46,12 @@ type Bound struct {
 	Class     sched.Class // the weakest class it is proven for
 	Objective sched.Objective
 	Value     *big.Rat // microseconds, times a weight where weighted: as Objective.Cost
-	Certified bool     // evaluated in exact arithmetic from the raw data
+	// Proof is what a certificate is made of; nil if there is none.
+	Proof *Proof `json:"-"`
+	// Certified reports that package certify has accepted Certificate, which
+	// states this bound. Only who called it sets them.
+	Certified   bool
+	Certificate []byte `json:",omitempty"`
 }
 
 // Divides returns nil if the bound may be the denominator of the cost, under
@@ -66,9 +71,10 @@ func (b *Bound) Divides(class sched.Class, obj sched.Objective) error {
 
 // method is one way to bound.
 type method struct {
-	name string
-	kind sched.Kind // the weakest class it is proven for
-	eval func(*workload, sched.Objective) (*big.Rat, error)
+	name  string
+	kind  sched.Kind // the weakest class it is proven for
+	proof string     // its kind
+	eval  func(*workload, sched.Objective) (*big.Rat, error)
 }
 
 const (
@@ -83,13 +89,13 @@ const (
 
 func methods() []method {
 	return []method{
-		lb0:          {"lb0", sched.Fluid, (*workload).lb0},
-		srpt:         {"srpt", sched.Fluid, (*workload).srpt},
-		ranked:       {"srpt-ranked", sched.Fluid, (*workload).ranked},
-		meanBusyTime: {"mean-busy-time", sched.Fluid, (*workload).meanBusyTime},
-		area:         {"area", sched.Fluid, (*workload).area},
-		energy:       {"energy", sched.Fluid, (*workload).energy},
-		packing:      {"packing", sched.P0, (*workload).packing},
+		lb0:          {"lb0", sched.Fluid, "lb0", (*workload).lb0},
+		srpt:         {"srpt", sched.Fluid, "srpt", (*workload).srpt},
+		ranked:       {"srpt-ranked", sched.Fluid, "srpt-ranked", (*workload).ranked},
+		meanBusyTime: {"mean-busy-time", sched.Fluid, "mean-busy-time", (*workload).meanBusyTime},
+		area:         {"area", sched.Fluid, "energy", (*workload).area}, // which is at least as large
+		energy:       {"energy", sched.Fluid, "energy", (*workload).energy},
+		packing:      {"packing", sched.P0, "energy", (*workload).packing},
 	}
 }
 
@@ -220,6 +226,7 @@ func one(in *sched.Instance, obj sched.Objective, which int) (Bound, error) {
 // bound evaluates a method and rounds its value up to an integer where every
 // cost is one.
 func (w *workload) bound(m method, obj sched.Objective) (Bound, error) {
+	w.choice = closedData{Least: w.claims}
 	v, err := m.eval(w, obj)
 	if err != nil {
 		return Bound{}, fmt.Errorf("bounds: %s: %w", m.name, err)
@@ -227,7 +234,7 @@ func (w *workload) bound(m method, obj sched.Objective) (Bound, error) {
 	if obj.Integral(w.in) {
 		v = ceil(v)
 	}
-	return Bound{Name: m.name, Class: sched.Class{Kind: m.kind}, Objective: obj, Value: v, Certified: true}, nil
+	return Bound{Name: m.name, Class: sched.Class{Kind: m.kind}, Objective: obj, Value: v, Proof: w.proof(m)}, nil
 }
 
 // ceil returns the least integer that is at least v.

@@ -25,7 +25,7 @@ func mustValue(t *testing.T, in *sched.Instance, obj sched.Objective, f func(*sc
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Objective != obj || !b.Certified || b.Class != (sched.Class{Kind: sched.Fluid}) || b.Name == "" {
+	if b.Objective != obj || b.Proof == nil || b.Class != (sched.Class{Kind: sched.Fluid}) || b.Name == "" {
 		t.Fatalf("bound says %+v", b)
 	}
 	return b.Value

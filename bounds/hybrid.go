@@ -42,7 +42,7 @@ func Hybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt Hy
 	if evaluations == 0 {
 		evaluations = max(50, 3_000_000/len(in.Jobs))
 	}
-	return w.bound(method{name: "hybrid", kind: sched.Fluid, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
+	return w.bound(method{name: "hybrid", kind: sched.Fluid, proof: "srpt-ranked", eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
 		weight, err := w.forTotals(obj)
 		if err != nil {
 			return nil, err
@@ -53,6 +53,7 @@ func Hybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt Hy
 		} else {
 			s.search(ctx)
 		}
+		w.choice.Apart = s.apart()
 		total := new(big.Rat).SetInt(s.value.big())
 		return w.affine(obj, total.Mul(total, weight)), ctx.Err()
 	}}, obj)
@@ -99,6 +100,17 @@ func (s *hybrid) evaluate(in []bool) wide {
 	}
 	rest.add(part.rankedSum(alone))
 	return rest
+}
+
+// apart returns the jobs that are not in the best set.
+func (s *hybrid) apart() []int {
+	var out []int
+	for j, in := range s.best {
+		if !in {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
 // try keeps the set if it is better than the best one.

@@ -57,6 +57,7 @@ func (w *workload) packing(obj sched.Objective) (*big.Rat, error) {
 	for _, u := range dualFunctions(w.in) {
 		if v := w.energyEnd(events, u.whole, u.share); v.Cmp(best) > 0 {
 			best = v
+			w.choice.Machine = w.machineOf(&u)
 		}
 	}
 	return best, nil

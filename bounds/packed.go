@@ -20,7 +20,7 @@ import (
 //
 // Sources: as for [SRPT] and [Packing].
 func PackedSRPT(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return packed(in, obj, "srpt-dff", (*workload).ranked)
+	return packed(in, obj, "srpt-dff", "srpt-ranked", (*workload).ranked)
 }
 
 // PackedBusyTime is [MeanBusyTime] with dual-feasible functions, as PackedSRPT is
@@ -33,15 +33,15 @@ func PackedSRPT(in *sched.Instance, obj sched.Objective) (Bound, error) {
 //
 // Sources: as for [MeanBusyTime] and [Packing].
 func PackedBusyTime(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return packed(in, obj, "eei-dff", (*workload).meanBusyTime)
+	return packed(in, obj, "eei-dff", "mean-busy-time", (*workload).meanBusyTime)
 }
 
-func packed(in *sched.Instance, obj sched.Objective, name string, eval func(*workload, sched.Objective) (*big.Rat, error)) (Bound, error) {
+func packed(in *sched.Instance, obj sched.Objective, name, proof string, eval func(*workload, sched.Objective) (*big.Rat, error)) (Bound, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {
 		return Bound{}, err
 	}
-	return w.bound(method{name, sched.P0, func(w *workload, obj sched.Objective) (*big.Rat, error) { return w.packed(obj, eval) }}, obj)
+	return w.bound(method{name, sched.P0, proof, func(w *workload, obj sched.Objective) (*big.Rat, error) { return w.packed(obj, eval) }}, obj)
 }
 
 // packed returns the largest value of eval over the dual-feasible functions.
@@ -64,6 +64,7 @@ func (w *workload) packed(obj sched.Objective, eval func(*workload, sched.Object
 		}
 		if v.Cmp(best) > 0 {
 			best = v
+			w.choice.Machine = w.machineOf(&u)
 		}
 	}
 	return best, nil

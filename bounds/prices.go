@@ -100,10 +100,12 @@ func (p *Prices) bound(w *workload, obj sched.Objective) (Bound, error) {
 	if err := p.Validate(); err != nil {
 		return Bound{}, err
 	}
-	return w.bound(method{name: lagrangianName, kind: sched.N, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
+	b, err := w.bound(method{name: lagrangianName, kind: sched.N, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
 		if obj == sched.Makespan {
 			return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 		}
 		return w.affine(obj, newTariff(p, w, obj).total()), nil
 	}}, obj)
+	b.Proof = p.proof(w.claims)
+	return b, err
 }

@@ -49,22 +49,22 @@ func Theta(in *sched.Instance) (*big.Rat, error) {
 // ThetaLB0 is the cost if every job ran alone from its release: C_j ≥ r_j + w_j.
 // It applies to every minimised objective. Cost: O(n).
 func ThetaLB0(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return shared(in, obj, "theta-lb0", (*workload).lb0)
+	return shared(in, obj, "theta-lb0", "alone", (*workload).lb0)
 }
 
 // ThetaSRPT is [SRPT] with the sizes alpha_j g_j w_j/G.
 func ThetaSRPT(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return shared(in, obj, "theta-srpt", (*workload).srpt)
+	return shared(in, obj, "theta-srpt", "srpt", (*workload).srpt)
 }
 
 // ThetaRanked is [Ranked] with the sizes alpha_j g_j w_j/G.
 func ThetaRanked(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return shared(in, obj, "theta-srpt-ranked", (*workload).ranked)
+	return shared(in, obj, "theta-srpt-ranked", "srpt-ranked", (*workload).ranked)
 }
 
 // ThetaArea is [Area] with the sizes alpha_j g_j w_j/G, a bound on the makespan.
 func ThetaArea(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return shared(in, obj, "theta-area", (*workload).area)
+	return shared(in, obj, "theta-area", "area", (*workload).area)
 }
 
 // ThetaEEI is [MeanBusyTime] with the sizes alpha_j g_j w_j/G and the half-terms
@@ -73,32 +73,44 @@ func ThetaArea(in *sched.Instance, obj sched.Objective) (Bound, error) {
 //
 // The half-terms are not rounded up, as a job may be done within a microsecond.
 func ThetaEEI(in *sched.Instance, obj sched.Objective) (Bound, error) {
-	return shared(in, obj, "theta-eei", func(w *workload, obj sched.Objective) (*big.Rat, error) {
-		plain := obj
-		if obj == sched.TotalJCT || obj == sched.MeanJCT {
-			plain = sched.TotalCompletion
-		}
-		half, err := w.halves(plain)
+	return shared(in, obj, "theta-eei", "mean-busy-time", func(w *workload, obj sched.Objective) (*big.Rat, error) {
+		s, err := newSharers(w.in)
 		if err != nil {
 			return nil, err
 		}
-		machine := *w
-		machine.length = make([]sched.Time, len(w.length))
-		total, err := machine.meanBusyTime(plain)
-		if err != nil {
-			return nil, err
-		}
-		if total.Add(total, half); plain.Integral(w.in) {
-			total = ceil(total)
-		}
-		return w.affine(obj, total), nil
+		return w.exactHalves(obj, func(j int) *big.Rat { return s.jobs[j].work })
 	})
+}
+
+// exactHalves is meanBusyTime with half-terms of lengths that are not rounded.
+func (w *workload) exactHalves(obj sched.Objective, length func(j int) *big.Rat) (*big.Rat, error) {
+	plain := obj
+	if obj == sched.TotalJCT || obj == sched.MeanJCT {
+		plain = sched.TotalCompletion
+	}
+	machine := *w
+	machine.length = make([]sched.Time, len(w.length))
+	total, err := machine.meanBusyTime(plain)
+	if err != nil {
+		return nil, err
+	}
+	for j := range w.in.Jobs {
+		half := new(big.Rat).Mul(length(j), big.NewRat(1, 2))
+		if plain == sched.WeightedCompletion {
+			half.Mul(half, new(big.Rat).SetFloat64(w.in.Jobs[j].Weight))
+		}
+		total.Add(total, half)
+	}
+	if plain.Integral(w.in) {
+		total = ceil(total)
+	}
+	return w.affine(obj, total), nil
 }
 
 // ThetaHybrid is [Hybrid] with the sizes alpha_j g_j w_j/G, and at least
 // [ThetaRanked].
 func ThetaHybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt HybridOptions) (Bound, error) {
-	return shared(in, obj, "theta-hybrid", func(w *workload, obj sched.Objective) (*big.Rat, error) {
+	return shared(in, obj, "theta-hybrid", "srpt-ranked", func(w *workload, obj sched.Objective) (*big.Rat, error) {
 		weight, err := w.forTotals(obj)
 		if err != nil {
 			return nil, err
@@ -113,30 +125,14 @@ func ThetaHybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, o
 		} else {
 			s.search(ctx)
 		}
+		w.choice.Apart = s.apart()
 		total := new(big.Rat).SetInt(s.value.big())
 		return w.affine(obj, total.Mul(total, weight)), ctx.Err()
 	})
 }
 
-// halves returns ½ Σ weight·w_j.
-func (w *workload) halves(obj sched.Objective) (*big.Rat, error) {
-	s, err := newSharers(w.in)
-	if err != nil {
-		return nil, err
-	}
-	sum := new(big.Rat)
-	for i := range s.jobs {
-		half := new(big.Rat).Mul(s.jobs[i].work, big.NewRat(1, 2))
-		if obj == sched.WeightedCompletion {
-			half.Mul(half, new(big.Rat).SetFloat64(w.in.Jobs[i].Weight))
-		}
-		sum.Add(sum, half)
-	}
-	return sum, nil
-}
-
 // shared evaluates a bound of the workload.
-func shared(in *sched.Instance, obj sched.Objective, name string, eval func(*workload, sched.Objective) (*big.Rat, error)) (Bound, error) {
+func shared(in *sched.Instance, obj sched.Objective, name, rule string, eval func(*workload, sched.Objective) (*big.Rat, error)) (Bound, error) {
 	if obj.Maximised() {
 		return Bound{}, fmt.Errorf("bounds: %s: %w to %v: that is maximised", name, ErrNotApplicable, obj)
 	}
@@ -148,5 +144,7 @@ func shared(in *sched.Instance, obj sched.Objective, name string, eval func(*wor
 	if err != nil {
 		return Bound{}, fmt.Errorf("bounds: %s: %w", name, err)
 	}
-	return w.bound(method{name: name, kind: sched.SP0, eval: eval}, obj)
+	b, err := w.bound(method{name: name, kind: sched.SP0, eval: eval}, obj)
+	b.Proof = &Proof{"sharing", w.sizes(rule)}
+	return b, err
 }

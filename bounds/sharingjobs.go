@@ -269,6 +269,13 @@ func (s *sharers) coarse() []*big.Rat {
 	return best
 }
 
+// scaleFor returns the largest power of two by which times up to the given one
+// may be scaled.
+func scaleFor(largest int64) int64 {
+	const most = 40 // fractions of a microsecond finer than that serve nobody
+	return 1 << min(most, bits.LeadingZeros64(uint64(largest))-2)
+}
+
 // workload returns the jobs on one machine, with sizes alpha_j g_j w_j/G. Time on
 // it is scaled by the largest power of two that leaves room, and sizes are
 // rounded down.
@@ -278,9 +285,7 @@ func (s *sharers) workload() (*workload, error) {
 		w, _ := s.jobs[i].work.Float64()
 		largest = max(largest, int64(s.in.Jobs[i].Release), int64(w)+1)
 	}
-	const most = 40 // fractions of a microsecond finer than that serve nobody
-	shift := min(most, bits.LeadingZeros64(uint64(largest))-2)
-	w := &workload{in: s.in, gpus: 1 << shift}
+	w := &workload{in: s.in, gpus: scaleFor(largest)}
 	alpha, scale := s.alphas(), big.NewRat(w.gpus, int64(s.in.Cluster.GPUs()))
 	for i := range s.jobs {
 		j := &s.in.Jobs[i]

@@ -113,7 +113,7 @@ func pairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver
 		value = ceil(value)
 	}
 	if value.Cmp(out.Value) > 0 {
-		out.Value = value
+		out.Value, out.Proof = value, p.proof(duals)
 	}
 	return out, nil
 }

@@ -20,6 +20,9 @@ type workload struct {
 	length  []sched.Time // d_j = load + least running time
 	release []int64      // G·r_j
 	size    []int64      // g_j·d_j
+	claims  []Claim      // about d_j, of jobs that span several servers
+
+	choice closedData // what the last evaluation chose
 }
 
 func newWorkload(in *sched.Instance, obj sched.Objective) (*workload, error) {
@@ -34,6 +37,11 @@ func newWorkload(in *sched.Instance, obj sched.Objective) (*workload, error) {
 		return nil, fmt.Errorf("bounds: %w", err)
 	}
 	w := &workload{in: in, gpus: int64(in.Cluster.GPUs())}
+	trains := make([]sched.Time, len(least))
+	for i := range least {
+		trains[i] = least[i].Duration
+	}
+	w.claims = Claims(in, trains)
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		d := j.Load + least[i].Duration

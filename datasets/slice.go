@@ -10,8 +10,8 @@ import (
 	"yardstick/sched"
 )
 
-// Slice says which consecutive jobs of a trace, in order of submission, become
-// instances.
+// Slice says which jobs of a trace become instances: consecutive ones in order
+// of submission or, by the rule AtSample, a sample.
 type Slice struct {
 	Jobs   int `yaml:"jobs"`   // N, jobs per window; 0 is all jobs of the trace
 	At     At  `yaml:"at"`     // where the windows lie; the zero value is the start
@@ -19,7 +19,7 @@ type Slice struct {
 }
 
 // At is where the windows of a slice lie. Its text form is start, busiest,
-// random or the index, from 0, of the first window's first job.
+// random, sample or the index, from 0, of the first window's first job.
 type At struct {
 	Rule  Rule
 	Index int // for AtIndex
@@ -45,9 +45,13 @@ const (
 	AtRandom
 	// AtIndex: jobs [i+kN, i+(k+1)N), consecutive windows from job i.
 	AtIndex
+	// AtSample: N jobs from all over the trace, drawn from the repetition's
+	// seed, that keep the distribution of inter-arrival times; see
+	// Trace.sample.
+	AtSample
 )
 
-var ruleNames = [...]string{AtStart: "start", AtBusiest: "busiest", AtRandom: "random"}
+var ruleNames = [...]string{AtStart: "start", AtBusiest: "busiest", AtRandom: "random", AtIndex: "", AtSample: "sample"}
 
 // String returns the text form.
 func (a At) String() string {
@@ -62,36 +66,44 @@ func (a At) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (a *At) UnmarshalText(text []byte) error {
-	if i := slices.Index(ruleNames[:], string(text)); i >= 0 {
+	if i := slices.Index(ruleNames[:], string(text)); i >= 0 && len(text) > 0 {
 		*a = At{Rule: Rule(i)}
 		return nil
 	}
 	i, err := strconv.Atoi(string(text))
 	if err != nil || i < 0 {
-		return fmt.Errorf("at %q: it must be start, busiest, random or the index of a job", text)
+		return fmt.Errorf("at %q: it must be start, busiest, random, sample or the index of a job", text)
 	}
 	*a = At{Rule: AtIndex, Index: i}
 	return nil
 }
 
-// Window is a run of consecutive jobs of a trace.
+// Window is a run of consecutive jobs of a trace, or a sample of its jobs.
 type Window struct {
-	First, Jobs int    // jobs [First, First+Jobs) of the trace, in order of submission
+	// First and Jobs are jobs [First, First+Jobs) of the trace, in order of
+	// submission; of a sample, the first job's index and how many there are.
+	First, Jobs int
 	Repetition  int    // k, from 0
 	Seed        uint64 // of this repetition; Build draws from it
 	// Load is the average number of GPUs that the window asks for, as AtBusiest
 	// defines it.
 	Load float64
 
-	trace *Trace
+	trace   *Trace
+	sampled []Job // of a sample: its jobs, their submissions moved together
 }
 
 // Trace returns the trace that the window is of.
 func (w *Window) Trace() *Trace { return w.trace }
 
 // List returns the window's jobs in order of submission. The slice is the
-// trace's own and must not be changed.
-func (w *Window) List() []Job { return w.trace.jobs[w.First : w.First+w.Jobs] }
+// trace's or the window's own and must not be changed.
+func (w *Window) List() []Job {
+	if w.sampled != nil {
+		return w.sampled
+	}
+	return w.trace.jobs[w.First : w.First+w.Jobs]
+}
 
 // Past returns the last n jobs that completed before the window's first
 // submission, oldest completion first. When they completed is what the
@@ -128,6 +140,8 @@ func (t *Trace) Windows(s Slice, master uint64, instance string) ([]Window, erro
 	}
 	var first []int
 	switch s.At.Rule {
+	case AtSample:
+		return t.samples(jobs, repeat, master, instance), nil
 	case AtRandom:
 		for k := range repeat {
 			first = append(first, newRand(Seed(master, instance, k), streamWindow).IntN(n-jobs+1))
@@ -144,7 +158,7 @@ func (t *Trace) Windows(s Slice, master uint64, instance string) ([]Window, erro
 	}
 	windows := make([]Window, repeat)
 	for k, f := range first {
-		windows[k] = Window{First: f, Jobs: jobs, Repetition: k, Seed: Seed(master, instance, k), Load: t.loads(f, f+jobs, jobs)[0], trace: t}
+		windows[k] = Window{First: f, Jobs: jobs, Repetition: k, Seed: Seed(master, instance, k), Load: loads(t.jobs[f:f+jobs], jobs)[0], trace: t}
 	}
 	return windows, nil
 }
@@ -152,7 +166,7 @@ func (t *Trace) Windows(s Slice, master uint64, instance string) ([]Window, erro
 // busiest returns the first jobs of at most the given number of disjoint
 // windows, by falling load.
 func (t *Trace) busiest(jobs, windows int) []int {
-	loads := t.loads(0, len(t.jobs), jobs)
+	loads := loads(t.jobs, jobs)
 	order := make([]int, len(loads))
 	for i := range order {
 		order[i] = i
@@ -175,26 +189,25 @@ func (t *Trace) busiest(jobs, windows int) []int {
 	return chosen
 }
 
-// loads returns the load of every window of the given length within jobs
-// [from, to).
+// loads returns the load of every window of so many consecutive jobs of a list.
 //
 // Work is summed in whole GPU-milliseconds as a sliding window. The sums are
 // exact while they stay below 2^53, that is 285,000 GPU-years, so that equal
 // windows have equal loads.
-func (t *Trace) loads(from, to, jobs int) []float64 {
+func loads(list []Job, jobs int) []float64 {
 	work := func(i int) float64 {
-		return float64(t.jobs[i].Gang) * math.Round(float64(t.jobs[i].Run)/1e6)
+		return float64(list[i].Gang) * math.Round(float64(list[i].Run)/1e6)
 	}
-	loads := make([]float64, to-from-jobs+1)
+	loads := make([]float64, len(list)-jobs+1)
 	sum := 0.0
-	for i := from; i < to; i++ {
+	for i := range list {
 		sum += work(i)
 		first := i - jobs + 1
-		if first < from {
+		if first < 0 {
 			continue
 		}
-		span := max(t.jobs[i].Submit-t.jobs[first].Submit, sched.Second)
-		loads[first-from] = sum / (float64(span) / 1e3)
+		span := max(list[i].Submit-list[first].Submit, sched.Second)
+		loads[first] = sum / (float64(span) / 1e3)
 		sum -= work(first)
 	}
 	return loads

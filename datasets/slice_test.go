@@ -115,7 +115,7 @@ func TestLoadErrors(t *testing.T) {
 }
 
 func TestAtText(t *testing.T) {
-	for text, want := range map[string]At{"start": {}, "busiest": {Rule: AtBusiest}, "random": {Rule: AtRandom}, "0": {Rule: AtIndex}, "120": {Rule: AtIndex, Index: 120}} {
+	for text, want := range map[string]At{"start": {}, "busiest": {Rule: AtBusiest}, "random": {Rule: AtRandom}, "sample": {Rule: AtSample}, "0": {Rule: AtIndex}, "120": {Rule: AtIndex, Index: 120}} {
 		var s Slice
 		if err := yaml.UnmarshalWithOptions([]byte("{jobs: 8, at: "+text+", repeat: 2}"), &s, yaml.Strict()); err != nil || s != (Slice{Jobs: 8, At: want, Repeat: 2}) {
 			t.Errorf("%s: %+v, %v", text, s, err)

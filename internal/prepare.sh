@@ -70,4 +70,10 @@ if [[ ${1:-build} == test ]]; then
 	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
 fi
 install_packages
-if [[ ${1:-build} == test ]]; then install_python; fi
+if [[ ${1:-build} == test ]]; then
+	install_python
+	# The test that opens the HTML report in a browser is skipped without one.
+	if ! command -v chromium >/dev/null; then
+		(packages=(chromium) && install_packages) || echo "going on without chromium: the tests of the HTML report in a browser are skipped" >&2
+	fi
+fi

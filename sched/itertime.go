@@ -134,26 +134,9 @@ func (s *Sharing) option(c *Config) (*Accumulation, error) {
 // checkPlacement verifies that the placement holds each stage's replicas on
 // existing, distinct servers, without regard to other jobs.
 func (in *Instance) checkPlacement(j *Job, p *Placement) error {
-	if j.Elastic != nil {
-		return fmt.Errorf("an elastic job has no gang to place")
-	}
-	last, total := -1, 0
-	for i := range p.Shares {
-		sh := &p.Shares[i]
-		switch {
-		case sh.Server <= last || sh.Server >= len(in.Cluster.Servers):
-			return fmt.Errorf("placement lists server %d after %d: ascending indices below %d are required", sh.Server, last, len(in.Cluster.Servers))
-		case sh.GPUs < 1 || sh.GPUs > in.Cluster.Servers[sh.Server].GPUs:
-			return fmt.Errorf("placement takes %d of the %d GPUs of server %d", sh.GPUs, in.Cluster.Servers[sh.Server].GPUs, sh.Server)
-		case sh.Stages == nil && len(j.Stages) > 1:
-			return fmt.Errorf("placement does not say which stages run on server %d", sh.Server)
-		case sh.Stages == nil && j.Stages[0].Slices > 1:
-			return fmt.Errorf("placement does not say how many replicas of %d slices run on server %d", j.Stages[0].Slices, sh.Server)
-		case sh.Stages != nil && (len(sh.Stages) != len(j.Stages) || j.gpus(sh.Stages) != sh.GPUs):
-			return fmt.Errorf("placement's stages %v on server %d do not match %d stages on %d GPUs", sh.Stages, sh.Server, len(j.Stages), sh.GPUs)
-		}
-		last = sh.Server
-		total += sh.GPUs
+	total, err := in.checkShares(j, p)
+	if err != nil {
+		return err
 	}
 	if len(j.Stages) == 1 && j.Stages[0].Slices <= 1 {
 		if total != j.Stages[0].Replicas {
@@ -174,6 +157,33 @@ func (in *Instance) checkPlacement(j *Job, p *Placement) error {
 		}
 	}
 	return nil
+}
+
+// checkShares verifies the shares one by one and returns how many GPUs they
+// hold together.
+func (in *Instance) checkShares(j *Job, p *Placement) (total int, err error) {
+	if j.Elastic != nil {
+		return 0, fmt.Errorf("an elastic job has no gang to place")
+	}
+	last := -1
+	for i := range p.Shares {
+		sh := &p.Shares[i]
+		switch {
+		case sh.Server <= last || sh.Server >= len(in.Cluster.Servers):
+			return 0, fmt.Errorf("placement lists server %d after %d: ascending indices below %d are required", sh.Server, last, len(in.Cluster.Servers))
+		case sh.GPUs < 1 || sh.GPUs > in.Cluster.Servers[sh.Server].GPUs:
+			return 0, fmt.Errorf("placement takes %d of the %d GPUs of server %d", sh.GPUs, in.Cluster.Servers[sh.Server].GPUs, sh.Server)
+		case sh.Stages == nil && len(j.Stages) > 1:
+			return 0, fmt.Errorf("placement does not say which stages run on server %d", sh.Server)
+		case sh.Stages == nil && j.Stages[0].Slices > 1:
+			return 0, fmt.Errorf("placement does not say how many replicas of %d slices run on server %d", j.Stages[0].Slices, sh.Server)
+		case sh.Stages != nil && (len(sh.Stages) != len(j.Stages) || j.gpus(sh.Stages) != sh.GPUs):
+			return 0, fmt.Errorf("placement's stages %v on server %d do not match %d stages on %d GPUs", sh.Stages, sh.Server, len(j.Stages), sh.GPUs)
+		}
+		last = sh.Server
+		total += sh.GPUs
+	}
+	return total, nil
 }
 
 // gpus returns the GPUs of so many replicas of each stage.

@@ -56,6 +56,11 @@ type Stage struct {
 type Sharing struct {
 	Task         int            `json:"task"` // row and column of Instance.Interference
 	Accumulation []Accumulation `json:"accumulation"`
+
+	// Sizes are the numbers of GPUs that a malleable job may run on, in
+	// ascending order, each with all of its GPUs to itself: class M. A job
+	// without any is rigid; one with some has one stage.
+	Sizes []Size `json:"sizes,omitempty"`
 }
 
 // Accumulation is one admissible number of gradient accumulation steps.
@@ -163,7 +168,7 @@ func (j *Job) validateSharing(in *Instance) error {
 			return fmt.Errorf("sharing.accumulation[%d] = %+v: steps must be positive and increase, iter must be positive, memory not negative", i, a)
 		}
 	}
-	return nil
+	return sh.validateSizes(in.Cluster.GPUs(), len(j.Stages))
 }
 
 func (j *Job) validateElastic(in *Instance) error {

@@ -8,6 +8,13 @@ import (
 	"yardstick/sched"
 )
 
+// rigid is the sharing instance with a first job of one stage.
+func rigid() *sched.Instance {
+	in := sharing()
+	in.Jobs[0].Stages = []sched.Stage{{Replicas: 2, Compute: 1}}
+	return in
+}
+
 // TestValidate breaks each assumption by itself; the message names the field.
 func TestValidate(t *testing.T) {
 	type instance = sched.Instance
@@ -21,6 +28,14 @@ func TestValidate(t *testing.T) {
 		{sharing(), func(*instance) {}, ""},
 		{graph(), func(*instance) {}, ""},
 		{elastic(), func(*instance) {}, ""},
+
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 1}} }, ""},
+		{sharing(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 1}} }, "one stage, but there are 2"},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 0, Iter: 1}} }, "sharing.sizes[0]"},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 10_000, Iter: 1}} }, "sharing.sizes[0]"},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1}} }, "sharing.sizes[0]"},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 1, Memory: -1}} }, "sharing.sizes[0]"},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 2}, {GPUs: 1, Iter: 1}} }, "sharing.sizes[1]"},
 
 		{gang(), func(in *instance) { in.Model = "gangs" }, `model is "gangs"`},
 		{gang(), func(in *instance) { in.Cluster.Servers = nil }, "no servers"},

@@ -117,10 +117,13 @@ func (e *Evidence) Result(statement, form string) (theorems.Result, bool) {
 // All returns every erratum, in the order of the papers.
 func All() []Erratum {
 	return []Erratum{
-		fewestServers(), fullServers(), loneReplica(),
+		fewestServers(), fullServers(), loneReplica(), unattained(),
 		slowIntra(), slottedLemma2(), slottedTheorem1(),
-		oneJob(), blocker(), wholeCluster(), splitStage(), overPrediction(),
-		cheapestFirst(), refused(), baits(), offByOne(), starved(),
+		oneJob(), blocker(), wholeCluster(), splitStage(), overPrediction(), flowTime(),
+		staleCounter(), cheapestFirst(), ringCounter(), refused(), baits(), pseudoPolynomial(),
+		offByOne(), starved(), overlappingWindows(), foresight(),
+		idleCluster(), ownFragments(), overtaken(),
+		shortJob(), longJob(), fallingSum(), slowedAlone(),
 	}
 }
 

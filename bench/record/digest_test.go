@@ -124,3 +124,13 @@ func TestDigestOfMissing(t *testing.T) {
 		t.Error("rows leave no trace")
 	}
 }
+
+// What a search knew when depends on the clock: no event counts.
+func TestDigestLeavesEventsOut(t *testing.T) {
+	run := sampleRun()
+	want := mustDigest(t, run)
+	run.Events = []Event{{CellID: "a/fifo", Objective: "makespan", Instance: "a", Dual: Some(3.0)}}
+	if mustDigest(t, run) != want {
+		t.Error("an event changed the digest")
+	}
+}

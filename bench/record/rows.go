@@ -109,6 +109,7 @@ type Job struct {
 	ItersPredicted Opt[float64]
 	Iters          Opt[int64]
 	Weight         Opt[float64]
+	Futile         Opt[float64]
 }
 
 // Prediction is a row of predictions.arrow: what one policy was told about the
@@ -208,6 +209,7 @@ type Bound struct {
 	CellID         Text // part of the key: never missing
 	Message        Text
 	WallLimited    bool
+	Certificate    Text // sha256, in hex
 }
 
 // Values of Bound.Side.

@@ -24,6 +24,11 @@ type Run struct {
 	Predictions []Prediction
 	Theorems    []Theorem
 	Placements  []Placement
+	Events      []Event
+
+	// Certificates are to be written, by their sha256: see AddCertificate. Open
+	// leaves them where they are: see ReadCertificate.
+	Certificates map[string][]byte
 }
 
 // Write writes the run's tables and manifest to dir, which it makes where it
@@ -93,6 +98,9 @@ func Write(dir string, run *Run) error {
 	// vouches for files that it does not describe.
 	if err := os.Remove(filepath.Join(dir, ManifestName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("record: %w", err)
+	}
+	if err := WriteCertificates(dir, run.Certificates); err != nil {
+		return err
 	}
 	for _, p := range pending {
 		if err := p.commit(); err != nil {

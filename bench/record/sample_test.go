@@ -31,6 +31,7 @@ func randomRun(seed uint64, rows int) *Run {
 	fill(rng, predictionTable(), run, rows)
 	fill(rng, theoremTable(), run, rows)
 	fill(rng, placementTable(), run, rows)
+	fill(rng, eventTable(), run, rows)
 	for i := range run.Ratios { // most rows must count for the digest
 		run.Ratios[i].WallLimited = rng.IntN(5) == 0
 	}

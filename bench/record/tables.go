@@ -1,6 +1,9 @@
 package record
 
-import "io"
+import (
+	"io"
+	"iter"
+)
 
 // The tables. Each column is defined here and nowhere else. Append columns;
 // never rename, retype or reorder them.
@@ -110,6 +113,7 @@ func jobTable() *table[Job] {
 			{"iterations_predicted", "", Value, "number of iterations that the policy was told at release", func(r *R) any { return &r.ItersPredicted }},
 			{"iterations", "", Value, "true number of iterations", func(r *R) any { return &r.Iters }},
 			{"weight", "", Value, "weight of the job in weighted objectives", func(r *R) any { return &r.Weight }},
+			{"futile_s", "s", Value, "time spent in loads that a preemption cut short", func(r *R) any { return &r.Futile }},
 		},
 	}
 }
@@ -196,6 +200,7 @@ func boundTable() *table[Bound] {
 			{"cell_id", "", Key, "the cell that computed it", func(r *R) any { return (*string)(&r.CellID) }},
 			{"message", "", Machine, "why there is no value", func(r *R) any { return &r.Message }},
 			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory shaped the value; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
+			{"certificate_sha256", "", Machine, "sha256 of the stored certificate, certificates/SHA256.json; null if the bound is not certified", func(r *R) any { return &r.Certificate }},
 		},
 	}
 }
@@ -274,11 +279,12 @@ type file interface {
 	encode(w io.Writer, run *Run, metadata [][2]string) (rows int, err error)
 	decode(data []byte, run *Run) (rows int, err error)
 	digest(run *Run, limited map[string]bool) ([]byte, error)
+	values(run *Run) iter.Seq2[[]any, error]
 }
 
 // tables lists the files of a result directory.
 func tables(params []Param) []file {
-	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable(), theoremTable()}
+	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable(), theoremTable(), eventTable()}
 }
 
 func (t *table[R]) table() Table {

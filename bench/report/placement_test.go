@@ -76,10 +76,11 @@ func TestPlacementTable(t *testing.T) {
 
 // Every format shows every method; CSV numbers are the rows'.
 func TestPlacementFormats(t *testing.T) {
-	r := New(placementRun(true))
+	run := placementRun(true)
+	r := New(run)
 	for _, f := range Formats() {
 		var b bytes.Buffer
-		if err := r.Write(&b, Options{Format: f, Width: 60}); err != nil {
+		if err := Write(&b, run, Options{Format: f, Width: 60}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"heavy-edge", "min-alpha", "count-cut/cbc"} {

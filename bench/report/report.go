@@ -101,19 +101,28 @@ func New(run *record.Run) *Report {
 	r := &Report{Groups: []Group{}, Summary: Summary{Dir: run.Dir, Cells: m.Execution.Cells, Failed: m.Execution.Failed, Skipped: m.Execution.Skipped,
 		Workers: m.Execution.Workers, Wall: m.Execution.Wall, Digest: m.ResultDigest}}
 	r.Placements, r.Unplaced = placementGroups(run.Placements), unplaced(run.Placements)
-	groups := newOrdered[string, []*record.Ratio]()
-	for i := range run.Ratios {
-		row := &run.Ratios[i]
-		g := groups.at(groupKey(row, m.Params))
-		*g = append(*g, row)
-	}
-	for _, rows := range groups.values {
-		g := newGroup(*rows, m.Params)
+	for _, rows := range rowsByGroup(run) {
+		g := newGroup(rows, m.Params)
 		r.Groups = append(r.Groups, g)
 		r.Unsolved = append(r.Unsolved, problems(&g, unsolved)...)
 		r.Contradictions = append(r.Contradictions, problems(&g, contradiction)...)
 	}
 	return r
+}
+
+// rowsByGroup returns the rows of each group, in the order of the groups.
+func rowsByGroup(run *record.Run) [][]*record.Ratio {
+	groups := newOrdered[string, []*record.Ratio]()
+	for i := range run.Ratios {
+		row := &run.Ratios[i]
+		g := groups.at(groupKey(row, run.Manifest.Params))
+		*g = append(*g, row)
+	}
+	var list [][]*record.Ratio
+	for _, rows := range groups.values {
+		list = append(list, *rows)
+	}
+	return list
 }
 
 // groupKey separates its parts by a byte that no name holds.

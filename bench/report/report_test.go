@@ -329,7 +329,7 @@ func TestParseFormat(t *testing.T) {
 			t.Errorf("%s: %v, %v", f, got, err)
 		}
 	}
-	if _, err := ParseFormat("yaml"); err == nil || !strings.Contains(err.Error(), "table md latex csv json") {
+	if _, err := ParseFormat("yaml"); err == nil || !strings.Contains(err.Error(), "table md latex csv json html") {
 		t.Errorf("%v", err)
 	}
 	if err := New(&record.Run{}).Write(&bytes.Buffer{}, Options{Format: "yaml"}); err == nil {

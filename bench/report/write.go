@@ -1,10 +1,15 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"yardstick/bench/record"
 )
 
 // Format is a way to print a report.
@@ -17,10 +22,11 @@ const (
 	LaTeX    Format = "latex" // needs the package booktabs
 	CSV      Format = "csv"   // one rectangle: see Options.Part
 	JSON     Format = "json"  // the whole Report
+	HTML     Format = "html"  // self-contained, with figures; needs the run: see Write
 )
 
 // Formats lists every format.
-func Formats() []Format { return []Format{Table, Markdown, LaTeX, CSV, JSON} }
+func Formats() []Format { return []Format{Table, Markdown, LaTeX, CSV, JSON, HTML} }
 
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) {
@@ -49,7 +55,32 @@ type Options struct {
 	Color  bool   // Table alone
 }
 
-// Write prints the report.
+// Write prints the report of a run, in any format.
+func Write(w io.Writer, run *record.Run, o Options) error {
+	if o.Format == HTML {
+		return writeHTML(w, run)
+	}
+	return New(run).Write(w, o)
+}
+
+// WriteFile writes the HTML report of a run into its directory, as
+// report.html, and returns its path.
+func WriteFile(run *record.Run) (string, error) {
+	var b bytes.Buffer
+	if err := writeHTML(&b, run); err != nil {
+		return "", err
+	}
+	path := filepath.Join(run.Dir, "report.html")
+	if err := os.WriteFile(path+".new", b.Bytes(), 0o666); err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	return path, nil
+}
+
+// Write prints the report, in every format but HTML.
 func (r *Report) Write(w io.Writer, o Options) error {
 	var text string
 	switch o.Format {
@@ -63,6 +94,8 @@ func (r *Report) Write(w io.Writer, o Options) error {
 		return r.csv(w, o.Part)
 	case JSON:
 		return r.json(w)
+	case HTML:
+		return fmt.Errorf("report: the HTML report needs the run: use Write")
 	default:
 		return fmt.Errorf("report: format %q is unknown: %v are there", o.Format, Formats())
 	}

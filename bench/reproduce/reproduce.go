@@ -74,24 +74,27 @@ func Find(name string) (Item, error) {
 //go:embed all:suites
 var suites embed.FS
 
-// Suite returns the named suite with the number of jobs of every slice
+// PlanFile returns the named suite with the number of jobs of every slice
 // multiplied by scale, at least one.
+func PlanFile(name string, scale float64) (*bench.PlanFile, error) {
+	data, err := suites.ReadFile("suites/" + name + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	f := &bench.PlanFile{Suite: name + ".yaml", Text: string(data)}
+	if scale != 1 {
+		f.Settings = []string{fmt.Sprintf("scale=%v", scale)}
+	}
+	return f, nil
+}
+
+// Suite is the suite of PlanFile.
 func Suite(name string, scale float64) (*bench.Suite, error) {
-	file := "suites/" + name + ".yaml"
-	data, err := suites.ReadFile(file)
+	f, err := PlanFile(name, scale)
 	if err != nil {
 		return nil, err
 	}
-	s, err := bench.ParseSuite(file, data)
-	if err != nil {
-		return nil, err
-	}
-	for i := range s.Instances {
-		if n := &s.Instances[i].Slice.Jobs; *n > 0 {
-			*n = max(int(float64(*n)*scale), 1)
-		}
-	}
-	return s, nil
+	return f.Parse()
 }
 
 // Write prints the item with its tables, notes and differences as text.

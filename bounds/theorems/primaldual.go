@@ -35,13 +35,14 @@ const (
 	PrimalDualLemma2   = "primal-dual-lemma-2"
 )
 
-// Forms of Theorems 2 and 7.
+// Forms of Theorems 2 and 7, and of 1 and 6.
 const (
-	PrimalPart = "primal" // no resource is overdrawn
-	DualPart   = "dual"   // no job's u falls short
+	PrimalPart = "primal"   // no resource is overdrawn
+	DualPart   = "dual"     // no job's u falls short
+	Repaired   = "repaired" // counters are set where they have to be
 )
 
-// Assumptions of the primal-dual paper, the last four unstated.
+// Assumptions of the primal-dual paper, those in the second group unstated.
 const (
 	WeightsInRange Assumption = "1 ≤ w/Σf ≤ F"
 	SmallDemands   Assumption = "f ≤ C/log2 λ"
@@ -49,6 +50,7 @@ const (
 	Approximates   Assumption = "each problem is solved to within the factor gamma"
 	Constants      Assumption = "an order of growth states no number"
 
+	CountersSet  Assumption = "the workers still to be placed are counted anew for every window and host"
 	NoSaving     Assumption = "a worker beside parameter servers saves none of them"
 	NoneRefused  Assumption = "no job is refused for want of room"
 	Prohibitive  Assumption = "what is used up costs every job more than its weight: λ > 2w/(mu·f)"

@@ -15,8 +15,13 @@ const PairTheorem1 = "pair-theorem-1"
 // are read the other way round.
 const Swapped = "swapped"
 
-// Interference is what PairTheorem1 assumes.
-const Interference Assumption = "xi ≥ 1"
+// What PairTheorem1 assumes: in its wrong forms also that without which they are
+// false.
+const (
+	Interference Assumption = "xi ≥ 1"
+	RunningFirst Assumption = "the running job is done first"
+	EqualFactors Assumption = "both jobs slow down alike"
+)
 
 // Pair is a running job B and a new job A that is to train on the same GPUs:
 // from k on beside B, and alone once B is done. While both train, each is
@@ -130,6 +135,9 @@ func (p *Pair) Least() (k, least *big.Rat) {
 // b, that the form's condition chooses, and Right is the least sum over all k.
 // Where they differ the condition is wrong. It panics for forms other than
 // Printed, Swapped and Sharp.
+//
+// The condition with exchanged letters is right where B is done first, however
+// early A starts, and the printed one if the factors are equal besides.
 func (p *Pair) Theorem1(form string) Result {
 	share, ok := map[string]func() bool{Printed: p.SharePrinted, Swapped: p.ShareSwapped, Sharp: p.Share}[form]
 	if !ok {
@@ -140,6 +148,12 @@ func (p *Pair) Theorem1(form string) Result {
 		r.Unmet = []Assumption{Interference}
 		r.Verdict = NotApplicable
 		return r
+	}
+	if form != Sharp {
+		r.lack(product(p.XiNew, p.New).Cmp(product(p.XiRunning, p.Running)) >= 0, RunningFirst)
+	}
+	if form == Printed {
+		r.lack(p.XiNew.Cmp(p.XiRunning) == 0, EqualFactors)
 	}
 	at := p.Running
 	if share() {

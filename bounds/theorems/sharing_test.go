@@ -108,6 +108,9 @@ func TestPairTheorem1(t *testing.T) {
 					ratio, _ := new(big.Rat).Quo(r.Left, r.Right).Float64()
 					loss[form] += ratio - 1
 					most[form] = max(most[form], ratio-1)
+					if r.Contradiction() {
+						t.Fatalf("pair %d %+v: %s is wrong where its assumptions are met", n, p, form)
+					}
 				} else if r.Verdict != theorems.Holds {
 					t.Fatalf("pair %d: %+v", n, r)
 				}
@@ -120,6 +123,31 @@ func TestPairTheorem1(t *testing.T) {
 		if wrong[theorems.Sharp] > 0 || wrong[theorems.Printed] < draws/5 || wrong[theorems.Swapped] < draws/10 {
 			t.Errorf("wrong decisions: %v", wrong)
 		}
+	}
+}
+
+// TestPairPrintedAssumptions: where the printed conditions' unstated assumptions are
+// met, they are never wrong.
+func TestPairPrintedAssumptions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	met := 0
+	for n := range 4000 {
+		p := randomPair(rng, 3, n%2 == 0)
+		if n%3 == 0 {
+			p.XiRunning = p.XiNew
+		}
+		for _, form := range []string{theorems.Printed, theorems.Swapped} {
+			r := p.Theorem1(form)
+			if r.Contradiction() {
+				t.Fatalf("pair %d %+v: %s", n, p, form)
+			}
+			if r.Met() {
+				met++
+			}
+		}
+	}
+	if met < 1000 {
+		t.Errorf("met only %d times", met)
 	}
 }
 
@@ -147,7 +175,7 @@ func TestPairMonotone(t *testing.T) {
 func TestPairExample(t *testing.T) {
 	p := theorems.Pair{New: big.NewRat(1, 1), Running: big.NewRat(10, 1), XiNew: big.NewRat(5, 2), XiRunning: big.NewRat(5, 2)}
 	r := p.Theorem1(theorems.Printed)
-	if p.SharePrinted() || !p.Share() || r.Left.Cmp(big.NewRat(21, 1)) != 0 || r.Right.Cmp(big.NewRat(14, 1)) != 0 || r.Verdict != theorems.Violated || !r.Contradiction() {
+	if p.SharePrinted() || !p.Share() || r.Left.Cmp(big.NewRat(21, 1)) != 0 || r.Right.Cmp(big.NewRat(14, 1)) != 0 || r.Verdict != theorems.Violated || r.Contradiction() {
 		t.Errorf("the pair costs %v by the printed condition and %v at best: want 21 and 14", r.Left, r.Right)
 	}
 	p.XiNew = big.NewRat(1, 2)

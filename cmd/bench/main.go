@@ -141,9 +141,11 @@ independently, and reports empirical ratios with proven denominators.
 Without further words, "bench run" runs an embedded suite on an embedded trace.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+
+		PersistentPreRunE: a.configured,
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
-	root.AddCommand(a.runCommand(), a.planCommand(), a.mergeCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
+	root.AddCommand(a.runCommand(), a.planCommand(), a.mergeCommand(), a.submitCommand(), a.manCommand(), a.reproduceCommand(), a.configCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
 		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand(),
 		a.huntCommand(),
 		a.compareCommand(), a.gateCommand())

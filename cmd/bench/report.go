@@ -19,9 +19,20 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Print the report of a result directory, from its files alone",
 		Long: `Reads a result directory, checks every file against the manifest and prints the
 report. A ratio names its denominator: the proven optimum, or (with ≤) a proven
-lower bound.`,
+lower bound.
+
+The format html is one file with tables and figures that refers to nothing
+outside itself. The format parquet writes every table that has rows as a Parquet
+file into the directory -o, for DuckDB and others that do not read Arrow files.`,
+		Example: `  bench report results/quick
+  bench report results/quick --format html -o report.html
+  bench report results/quick --format latex --part summary -o table.tex
+  bench report results/quick --format parquet -o parquet`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if format == "parquet" {
+				return a.writeParquet(args[0], out)
+			}
 			f, err := report.ParseFormat(format)
 			if err != nil {
 				return usageError("--format: %w", err)
@@ -38,15 +49,15 @@ lower bound.`,
 				return a.showReport(run, report.Options{Format: f, Part: p})
 			}
 			var b bytes.Buffer
-			if err := report.New(run).Write(&b, report.Options{Format: f, Part: p}); err != nil {
+			if err := report.Write(&b, run, report.Options{Format: f, Part: p}); err != nil {
 				return err
 			}
 			return writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 		},
 	}
-	c.Flags().StringVar(&format, "format", "table", "table, md, latex, csv or json")
+	c.Flags().StringVar(&format, "format", "table", "table, md, latex, csv, json, html or parquet")
 	c.Flags().StringVar(&part, "part", "", "summary or instances; both if empty")
-	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal")
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal; with parquet, a directory")
 	return c
 }
 
@@ -57,5 +68,5 @@ func (a *app) showReport(run *record.Run, o report.Options) error {
 		t := report.Terminal(f)
 		o.Width, o.Color = t.Width, t.Color
 	}
-	return report.New(run).Write(a.out, o)
+	return report.Write(a.out, run, o)
 }

@@ -36,12 +36,15 @@ type runFlags struct {
 	retryFailed bool
 	anyBuild    bool
 	quiet       bool
+
+	again  string // the command that goes on, if it is not bench run
+	silent bool   // no report
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "run [SUITE.yaml]",
+		Use:   "run [SUITE.yaml|DIR]",
 		Short: "Run a suite and print its ratio table",
 		Long: `Runs every method of the suite on every instance, verifies every schedule,
 divides every cost by the strongest proven denominator and writes the result
@@ -50,7 +53,8 @@ and less than two minutes on two cores.
 
 Cells run in child processes with the suite's limits in time and memory. What is
 finished is kept in the result directory at once: after Ctrl-C, a crash or a kill,
-the same command goes on where it was.
+the same command goes on where it was. A result directory in place of a suite runs
+what is missing of its plan.
 
 Exit codes: 0 all cells done; 2 bad suite, trace or instance; 3 some cell
 failed; 5 an invalid schedule or a cost below a proven bound; 130 interrupted.`,
@@ -77,21 +81,29 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if f.workers < 0 || f.timeLimit < 0 {
 		return usageError("-j and --time-limit must not be negative")
 	}
+	if isFolder(args) {
+		return a.runFolder(ctx, f, args[0])
+	}
 	if f.timeLimit > 0 {
 		f.settings = append(slices.Clone(f.settings), "limits.solve="+f.timeLimit.String())
-	}
-	shard, err := parseShard(f.shard, os.Getenv)
-	if err != nil {
-		return err
 	}
 	file, plan, err := readPlan(args, f.settings)
 	if err != nil {
 		return err
 	}
-	a.notes(plan)
 	if f.out == "" {
 		f.out = filepath.Join("results", plan.Suite.Name)
 	}
+	return a.runPlan(ctx, f, file, plan, args)
+}
+
+// runPlan runs the cells of a plan that are not finished, and tabulates all.
+func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, plan *bench.Plan, args []string) error {
+	shard, err := parseShard(f.shard, os.Getenv)
+	if err != nil {
+		return err
+	}
+	a.notes(plan)
 	if f.workers == 0 {
 		f.workers = runtime.GOMAXPROCS(0)
 	}
@@ -114,10 +126,13 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	again := rerun(f, args)
+	if f.again != "" {
+		again = f.again
+	}
 	if shard.Count > 1 {
 		return a.endShard(results, shard, f.out, again)
 	}
-	return a.tabulate(plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again})
+	return a.tabulate(plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again, silent: f.silent})
 }
 
 // rerun is the command that goes on with an interrupted run.
@@ -245,6 +260,7 @@ type tabulation struct {
 	start   time.Time
 	again   string // the command that goes on
 	merged  bool   // the cells come from shards
+	silent  bool   // no report
 }
 
 // tabulate writes the tables of the results, prints the report and says what
@@ -268,8 +284,10 @@ func (a *app) tabulate(plan *bench.Plan, results []bench.CellResult, dir string,
 	if err := record.Write(dir, rows); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
-	if err := a.showReport(rows, report.Options{}); err != nil {
-		return err
+	if !t.silent {
+		if err := a.showReport(rows, report.Options{}); err != nil {
+			return err
+		}
 	}
 	if reused > 0 && !t.merged {
 		fmt.Fprintf(a.err, "%d of %d cells were finished before; --force runs them again\n", reused, len(plan.Cells))
@@ -306,16 +324,22 @@ func readPlan(args, settings []string) (*bench.PlanFile, *bench.Plan, error) {
 		}
 		file.Suite, file.Text = args[0], string(data)
 	}
+	plan, err := newPlan(file)
+	return file, plan, err
+}
+
+// newPlan plans a suite and notes in the file which plan it is.
+func newPlan(file *bench.PlanFile) (*bench.Plan, error) {
 	suite, err := file.Parse()
 	if err != nil {
-		return nil, nil, usageError("%w", err)
+		return nil, usageError("%w", err)
 	}
 	plan, err := bench.NewPlan(suite, resolve)
 	if err != nil {
-		return nil, nil, usageError("%w", err)
+		return nil, usageError("%w", err)
 	}
 	file.PlanID, file.Cells = plan.ID(), len(plan.Cells)
-	return file, plan, nil
+	return plan, nil
 }
 
 // notes prints what was dropped on the way from traces to instances.

@@ -7,6 +7,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bounds"
 	formulation "yardstick/formulate/sharing"
+	"yardstick/heuristics/pollux"
 	"yardstick/heuristics/predict"
 	"yardstick/heuristics/sharing"
 	"yardstick/heuristics/sim"
@@ -49,8 +50,29 @@ func sharingSJF(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Policy(ref, "1", replayed), p.finish()
 }
 
-// tiresiasPolicy makes discretised least attained service, of the preemptive
-// model.
+// polluxPolicy makes the malleable policy, of instances that list sizes.
+func polluxPolicy(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := pollux.Default()
+	p.text("interval", o.Interval.String(), &o.Interval)
+	p.text("placement", o.Placement.String(), &o.Placement)
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return pollux.New(o) }}), nil
+}
+
+// thetaHybrid is the combination of bounds for the sharing model.
+func thetaHybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+	b, err := bounds.ThetaHybrid(ctx, p.Instance, o, bounds.HybridOptions{})
+	return b, milp.Optimal, err
+}
+
+// tiresiasPolicy makes discretised least attained service, of the preemptive and
+// the sharing model.
 func tiresiasPolicy(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := sharing.DefaultLAS()

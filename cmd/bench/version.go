@@ -16,17 +16,26 @@ func currentVersions() record.Versions {
 	return v
 }
 
+// environment is what results depend on beside their inputs, named as in the
+// manifest of a result directory.
+type environment struct {
+	Versions record.Versions    `json:"versions"`
+	Machine  record.MachineInfo `json:"machine"`
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions that results depend on",
-		Args:  cobra.NoArgs,
+		Long: `Prints the versions that results depend on; as JSON, with how the program was built
+and the machine, as the manifest of every result directory has them.`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := currentVersions()
 			switch format {
 			case "json":
-				b, err := json.MarshalIndent(v, "", "  ")
+				b, err := json.MarshalIndent(environment{v, record.ThisMachine()}, "", "  ")
 				if err != nil {
 					return err
 				}
@@ -34,11 +43,11 @@ func (a *app) versionCommand() *cobra.Command {
 			case "text":
 				fmt.Fprintf(a.out, "bench %s, %s, Arrow %s, lp_solve %s\n", v.Bench, v.Go, v.Arrow, v.LPSolve)
 			default:
-				return usageError("--format %q: it must be text or json", format)
+				return usageError("-o %q: it must be text or json", format)
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "text or json")
+	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
 	return c
 }

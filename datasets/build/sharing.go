@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"yardstick/datasets"
@@ -27,6 +28,19 @@ type SharingOptions struct {
 	// as interference.Table.Matrix makes it; nil takes the tasks' names from
 	// interference.Synthetic.
 	Interference [][]float64
+
+	// Xi, if not 0, is the factor of every pair of tasks, in place of
+	// Interference: at least 1.
+	Xi float64
+	// Load divides all releases, so that jobs come that many times as often; 0
+	// stands for 1.
+	Load float64
+	// Pause is what saving a job's state takes at every preemption and change of
+	// size, for policies that do either. With Round it is rounded up.
+	Pause sched.Time
+	// Malleable lists the numbers of GPUs that a job may run on: see
+	// [sched.Size] and [Sharing].
+	Malleable bool
 }
 
 // Task is a type of training job with its time and memory per number of
@@ -56,6 +70,12 @@ type Sync struct {
 	Two  sched.Duration // with two GPUs
 	Each sched.Duration // for each further one
 }
+
+// Bounds of Xi and Load, beyond which they are typing errors.
+const (
+	maxXi   = 1000
+	minLoad = 1e-3
+)
 
 // maxOverlap bounds delta: beyond it the two times overlap entirely.
 const maxOverlap = 64
@@ -123,6 +143,11 @@ func seconds(v float64) sched.Duration { return sched.Duration(math.Round(v * 1e
 // number of iterations is duration/t_iter(s), s being the least that is left,
 // to the nearest whole number and at least 1.
 //
+// With Malleable, a job of G GPUs may also run on any other number g of them: its
+// mini-batch of B·G samples is divided among the g, and each splits its share,
+// of B·G/g, into the fewest micro-batches, in powers of two, that fit the memory.
+// Sizes that are no faster than a smaller one are left out.
+//
 // Not in the source: a job whose trace names one of the tasks as its model
 // keeps it; else the task is drawn uniformly, and jobs of a group share it.
 // t_comm is that of [Task], on one server for a gang that fits the largest and
@@ -146,9 +171,10 @@ func sharing(w *datasets.Window, o *SharingOptions) (*sched.Instance, error) {
 		return nil, err
 	}
 	in.Interference = o.Interference
+	first := w.List()[0].Submit
 	memory, largest := o.machine()
 	type key struct{ task, gang int }
-	options := map[key][]sched.Accumulation{}
+	options, sizes := map[key][]sched.Accumulation{}, map[key][]sched.Size{}
 	accumulation := func(j *datasets.Job) (int, []sched.Accumulation, error) {
 		k := key{o.task(w.Seed, j), j.Gang}
 		if options[k] == nil {
@@ -179,6 +205,18 @@ func sharing(w *datasets.Window, o *SharingOptions) (*sched.Instance, error) {
 		out.Stages = []sched.Stage{{Replicas: j.Gang, Compute: list[0].Iter}}
 		out.Sharing = &sched.Sharing{Task: task, Accumulation: list}
 		out.Iters = steps(j.Run, list[0].Iter)
+		out.Pause = roundUp(o.Pause, o.Round)
+		if o.Load != 0 {
+			out.Release = roundUp(sched.Time(float64(j.Submit-first)/o.Load), o.Round)
+		}
+		if k := (key{task, j.Gang}); o.Malleable {
+			if sizes[k] == nil {
+				if sizes[k], err = o.Tasks[task].sizes(&o.Cluster, j.Gang, largest, memory); err != nil {
+					return nil, fmt.Errorf("job %q: %w", j.ID, err)
+				}
+			}
+			out.Sharing.Sizes = sizes[k]
+		}
 	}
 	for _, j := range w.Past(o.History) {
 		_, list, err := accumulation(&j)
@@ -207,6 +245,20 @@ func (o *SharingOptions) complete() error {
 			return err
 		}
 		names = append(names, o.Tasks[i].Name)
+	}
+	switch {
+	case o.Xi != 0 && !(o.Xi >= 1 && o.Xi <= maxXi):
+		return fmt.Errorf("xi is %v: it must be between 1 and %v", o.Xi, float64(maxXi))
+	case o.Load < 0 || o.Load != 0 && !(o.Load >= minLoad && o.Load <= 1/minLoad):
+		return fmt.Errorf("load is %v: it must be between %v and %v", o.Load, minLoad, 1/minLoad)
+	case o.Pause < 0 || o.Pause > sched.MaxTime:
+		return fmt.Errorf("pause is %v: it must be between 0s and %v", o.Pause, sched.MaxTime)
+	}
+	if o.Xi != 0 {
+		o.Interference = make([][]float64, len(names))
+		for a := range o.Interference {
+			o.Interference[a] = slices.Repeat([]float64{o.Xi}, len(names))
+		}
 	}
 	if o.Interference == nil {
 		table := interference.Synthetic()
@@ -289,9 +341,36 @@ func (t *Task) accumulation(comm sched.Duration, memory sched.Bytes) []sched.Acc
 	}
 }
 
+// sizes returns the numbers of GPUs that a job with a mini-batch of Batch samples
+// on each of gang GPUs may run on.
+func (t *Task) sizes(c *sched.Cluster, gang, largest int, memory sched.Bytes) ([]sched.Size, error) {
+	var list []sched.Size
+	all := int64(t.Batch) * int64(gang)
+	for g := 1; g <= c.GPUs() && int64(g) <= all; g++ {
+		comm, err := t.exchange(c, g, largest)
+		if err != nil {
+			return nil, err
+		}
+		s := 1
+		held := func() sched.Bytes { return t.Base + t.Sample*sched.Bytes((all+int64(g*s)-1)/int64(g*s)) }
+		for held() > memory {
+			s *= 2 // ends: one sample fits
+		}
+		if iter := t.split(big.NewRat(all, int64(g)), s, comm); len(list) == 0 || iter < list[len(list)-1].Iter {
+			list = append(list, sched.Size{GPUs: g, Iter: iter, Memory: held()})
+		}
+	}
+	return list, nil
+}
+
 // iteration returns t_iter(s), rounded up to a nanosecond.
 func (t *Task) iteration(s int, comm sched.Duration) sched.Duration {
-	u := big.NewRat(int64(t.PerSample)*int64(t.Batch), int64(s))
+	return t.split(big.NewRat(int64(t.Batch), 1), s, comm)
+}
+
+// split is iteration with another mini-batch on each GPU.
+func (t *Task) split(batch *big.Rat, s int, comm sched.Duration) sched.Duration {
+	u := new(big.Rat).Mul(batch, big.NewRat(int64(t.PerSample), int64(s)))
 	u.Add(u, new(big.Rat).SetInt64(int64(t.Fixed)))
 	before := new(big.Rat).Mul(u, new(big.Rat).SetInt64(int64(s-1)))
 	total := overlap(u, comm, t.Overlap)

@@ -23,12 +23,15 @@ const (
 	HeliosSaturnLazer             // Saturn likewise
 	HeliosUranusLazer             // Uranus likewise
 	Pollux                        // the workloads of Pollux's simulator
+	SJFBSBF                       // the simulations of the SJF-BSBF paper
+	SJFBSBFTestbed                // its testbed
 )
 
 // Names lists the names that Parse takes, in the order of the constants.
 func Names() []string {
 	return []string{"pai", "pai-cleaned", "philly", "helios-earth", "helios-saturn", "helios-uranus",
-		"helios-earth-lazer", "helios-saturn-lazer", "helios-uranus-lazer", "pollux"}
+		"helios-earth-lazer", "helios-saturn-lazer", "helios-uranus-lazer", "pollux",
+		"sjf-bsbf", "sjf-bsbf-testbed"}
 }
 
 // Parse returns the trace of the given name.

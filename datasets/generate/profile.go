@@ -70,6 +70,10 @@ func profileOf(l Like) (profile, error) {
 		return lazerProfile(HeliosUranus, 243, 128.1*minute)
 	case Pollux:
 		return polluxProfile(), nil
+	case SJFBSBF:
+		return bsbfProfile(), nil
+	case SJFBSBFTestbed:
+		return bsbfTestbedProfile(), nil
 	}
 	return profile{}, fmt.Errorf("generate: there is no trace %s", l)
 }

@@ -30,6 +30,8 @@ type sample struct {
 	durations []float64 // ascending
 	demands   []float64 // ascending
 	models    map[string]float64
+
+	large, small float64 // mean running time of jobs of more than four GPUs, and of others, in seconds
 }
 
 func collect(t testing.TB, seq iter.Seq2[datasets.Row, error]) []datasets.Row {
@@ -47,12 +49,18 @@ func collect(t testing.TB, seq iter.Seq2[datasets.Row, error]) []datasets.Row {
 func newSample(t testing.TB, l Like, jobs int, seed uint64) *sample {
 	t.Helper()
 	s := &sample{models: map[string]float64{}}
+	var sum, count [2]float64 // of large and other jobs
 	note := func(yield func(datasets.Row, error) bool) {
 		for r, err := range Rows(l, jobs, seed) {
 			s.submit = append(s.submit, r.SubmitS.V)
 			s.durations = append(s.durations, r.DurationS.V)
 			s.demands = append(s.demands, r.GPUs.V)
 			s.models[r.Model.V]++
+			kind := 1
+			if r.GPUs.V > 4 {
+				kind = 0
+			}
+			sum[kind], count[kind] = sum[kind]+r.DurationS.V, count[kind]+1
 			if !yield(r, err) {
 				return
 			}
@@ -62,6 +70,7 @@ func newSample(t testing.TB, l Like, jobs int, seed uint64) *sample {
 	if s.stats, err = datasets.Describe(note); err != nil {
 		t.Fatal(err)
 	}
+	s.large, s.small = sum[0]/count[0], sum[1]/count[1]
 	slices.Sort(s.durations)
 	slices.Sort(s.demands)
 	return s
@@ -168,6 +177,17 @@ func targets(l Like, s *sample) []target {
 		}
 		return list
 	}
+	const implied = "SJF-BSBF, implied by Tables II to IV"
+	switch l {
+	case SJFBSBF:
+		list := []target{arrival(120, implied), {"GPUs above 4, share of jobs", 0.122, 1 - below(s.demands, 4), 0.005, implied},
+			relative("run time of jobs above 4 GPUs, mean (h)", 1.75, s.large/3600, 0.05, implied),
+			relative("run time of other jobs, mean (h)", 0.55, s.small/3600, 0.05, implied)}
+		return append(list, target{"run time below 500 s, share", 0.4, below(s.durations, 500), 0.1, "SJF-BSBF, Figure 5(a), of completion times"})
+	case SJFBSBFTestbed:
+		return []target{{"GPUs up to 8, share of jobs", 2.0 / 3, below(s.demands, 8), 0.005, "SJF-BSBF, section VI.A"},
+			relative("GPU-seconds of 30 jobs over 16 GPUs (s)", 2300, s.stats.GPUHours*3600/testJobs*30/16, 0.1, implied)}
+	}
 	panic("no targets for " + l.String())
 }
 
@@ -220,7 +240,7 @@ func TestTargets(t *testing.T) {
 	doc.WriteString("| trace | figure | published | generated | tolerance | source |\n|---|---|---|---|---|---|\n")
 	for _, l := range allLike() {
 		seeds := uint64(3)
-		if l == PAICleaned || l >= HeliosEarthLazer && l <= HeliosUranusLazer {
+		if l == PAICleaned || l >= HeliosEarthLazer && l <= HeliosUranusLazer || l >= SJFBSBF {
 			seeds = 1 // variants: they differ from the others in two numbers
 		}
 		for seed := uint64(1); seed <= seeds; seed++ {

@@ -134,20 +134,20 @@ func (x Relaxation) bound(ctx context.Context, in *sched.Instance, obj sched.Obj
 	if err != nil || duals == nil {
 		return out, err
 	}
-	value := p.objective(new(big.Rat).Add(p.base(), milp.ExactBound(m.model, duals)))
+	value, proof := p.objective(new(big.Rat).Add(p.base(), milp.ExactBound(m.model, duals))), m.proof(x, duals)
 	if x == NPTI {
 		out.Prices = m.prices(duals)
 		exact, err := out.Prices.Bound(in, obj)
 		if err != nil {
 			return nil, err
 		}
-		value = exact.Value
+		value, proof = exact.Value, exact.Proof
 	}
 	if obj.Integral(in) {
 		value = ceil(value)
 	}
 	if value.Cmp(out.Value) > 0 {
-		out.Value = value
+		out.Value, out.Proof = value, proof
 	}
 	return out, nil
 }

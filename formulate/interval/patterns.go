@@ -117,7 +117,7 @@ func (m *program) configurations(usage []use, anywhere []row) ([]row, error) {
 		for pt, n := range u.parts {
 			r := rows[u.slot][pt]
 			if r == nil {
-				r = &row{name: fmt.Sprintf("parts%d_%d_%d", u.slot, pt.size, pt.gpus)}
+				r = &row{name: fmt.Sprintf("parts%d_%d_%d", u.slot, pt.size, pt.gpus), slot: u.slot, part: pt}
 				rows[u.slot][pt] = r
 			}
 			r.add(u.col, n*u.time)
@@ -135,7 +135,7 @@ func (m *program) configurations(usage []use, anywhere []row) ([]row, error) {
 				anywhere[k].add(f, -length)
 				single := part{z, 1}
 				if rows[k][single] == nil {
-					rows[k][single] = &row{name: fmt.Sprintf("parts%d_%d_1", k, z)}
+					rows[k][single] = &row{name: fmt.Sprintf("parts%d_%d_1", k, z), slot: k, part: single}
 				}
 				rows[k][single].add(f, length)
 			}

@@ -41,6 +41,8 @@ type problem struct {
 	grid bounds.Grid
 	jobs []job
 	gpus int64 // the most that jobs can hold at one instant
+
+	claims []bounds.Claim
 }
 
 func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem, error) {
@@ -60,6 +62,11 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 		return nil, err
 	}
 	p := &problem{in: in, obj: obj, gpus: bounds.Reachable(in)}
+	trains := make([]sched.Time, len(least))
+	for i := range least {
+		trains[i] = least[i].Duration
+	}
+	p.claims = bounds.Claims(in, trains)
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		out := job{id: sched.JobID(i), release: j.Release, length: j.Load + least[i].Duration, gang: int64(j.Gang()), weight: big.NewRat(1, 1)}

@@ -16,6 +16,7 @@ type program struct {
 	model   *milp.Model
 	slots   []row // GPUs in use
 	divisor []int64
+	parts   []partRow // of the rows of packing
 }
 
 // row is a row in integers, divided by their greatest common divisor when it
@@ -25,6 +26,9 @@ type row struct {
 	cols []int
 	vals []int64
 	rhs  int64
+
+	slot int  // of rows of packing
+	part part // of those about parts
 }
 
 func (r *row) add(col int, val int64) {
@@ -57,7 +61,7 @@ func (p *problem) build(x Relaxation) (*program, error) {
 		}
 	}
 	for i := range packing {
-		m.atMost(&packing[i])
+		m.parts = append(m.parts, partRow{packing[i].slot, packing[i].part, m.atMost(&packing[i])})
 	}
 	if len(m.model.Vars) > maxColumns || m.model.Nonzeros() > maxNonzeros {
 		return nil, ErrTooLarge

@@ -90,14 +90,14 @@ func gridBound(ctx context.Context, in *sched.Instance, obj sched.Objective, sol
 		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
 	}
 	out := &GridResult{Slot: g.slot, Rows: len(g.model.Rows), Cols: len(g.model.Vars), Nonzeros: g.model.Nonzeros(),
-		Bound: bounds.Bound{Name: "grid-lp", Class: class, Objective: obj, Certified: true}}
+		Bound: bounds.Bound{Name: "grid-lp", Class: class, Objective: obj}}
 	if out.LP, err = solveLP(ctx, g.model, solver, opt.Limits); err != nil {
 		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
 	}
-	out.Value = g.value(new(big.Rat))
+	out.Value, out.Proof = g.value(new(big.Rat)), &bounds.Proof{Kind: "lb0", Data: aloneData{g.claims}}
 	if y := out.LP.RowDuals; y != nil && out.LP.Termination == milp.Optimal {
 		if v := g.value(milp.ExactBound(g.model, y)); v.Cmp(out.Value) > 0 {
-			out.Value = v
+			out.Value, out.Proof = v, g.proof(y)
 		}
 	}
 	return out, nil
@@ -133,6 +133,10 @@ type grid struct {
 	jobs  []gridJob
 	scale *big.Rat
 	model *milp.Model
+
+	claims []bounds.Claim
+	rules  []rule
+	rows   [][]int // of each slot, the rules of its rows
 }
 
 func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sched.Time) (*grid, error) {
@@ -152,6 +156,11 @@ func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sc
 		return nil, err
 	}
 	g := &grid{in: in, obj: obj, slot: slot, scale: big.NewRat(1, 1)}
+	trains := make([]sched.Time, len(least))
+	for i := range least {
+		trains[i] = least[i].Duration
+	}
+	g.claims = bounds.Claims(in, trains)
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		out := gridJob{gang: j.Gang(), release: j.Release, work: j.Load + least[i].Duration, weight: big.NewRat(1, 1)}
@@ -238,7 +247,9 @@ func (g *grid) build() error {
 	for k := range columns {
 		if k == 0 || !slices.Equal(owner[k], present) {
 			present, rows = owner[k], g.limits(owner[k])
+			g.addRules(present, rows)
 		}
+		g.rows = append(g.rows, nil)
 		for n, l := range rows {
 			row := milp.Row{Name: fmt.Sprintf("slot%d_%d", k, n), Sense: milp.LE, RHS: float64(int64(l.most) * int64(g.slot/g.unit))}
 			for c, share := range l.share {
@@ -247,6 +258,7 @@ func (g *grid) build() error {
 				}
 			}
 			g.model.AddRow(row)
+			g.rows[k] = append(g.rows[k], len(g.rules)-len(rows)+n)
 		}
 	}
 	for i := range g.model.Rows {

@@ -45,6 +45,7 @@ func TestTable(t *testing.T) {
 		{name: "mean-busy-time", mean: 0.82, least: 0.67, bound: closed(t, bounds.MeanBusyTime)},
 		{name: "srpt-dff", mean: 0.91, least: 0.74, bound: closed(t, bounds.PackedSRPT)},
 		{name: "eei-dff", mean: 0.88, least: 0.73, bound: closed(t, bounds.PackedBusyTime)},
+		{name: "best of these", mean: 0.91, least: 0.74, bound: bestClosed(t)},
 		{name: "grid-lp", mean: 0.96, least: 0.82, bound: func(in *sched.Instance) *big.Rat {
 			return mustGrid(t, preemptive.ContinuousGrid, in, obj, preemptive.GridOptions{}).Value
 		}},
@@ -82,6 +83,19 @@ func closed(t *testing.T, f func(*sched.Instance, sched.Objective) (bounds.Bound
 			t.Fatal(err)
 		}
 		return b.Value
+	}
+}
+
+// bestClosed is the largest of the bounds in closed form.
+func bestClosed(t *testing.T) func(*sched.Instance) *big.Rat {
+	return func(in *sched.Instance) *big.Rat {
+		best := new(big.Rat)
+		for _, f := range []func(*sched.Instance, sched.Objective) (bounds.Bound, error){bounds.LB0, bounds.SRPT, bounds.Ranked, bounds.MeanBusyTime, bounds.PackedSRPT, bounds.PackedBusyTime} {
+			if v := closed(t, f)(in); v.Cmp(best) > 0 {
+				best = v
+			}
+		}
+		return best
 	}
 }
 

@@ -211,43 +211,6 @@ func (p *Process) PredictGradient(x []float64) (mean, sd float64, dMean, dSD []f
 	return p.mean + p.scale*m, p.scale * s, dMean, dSD
 }
 
-// Line is a process along one input, the others fixed: what does not change
-// along it is computed once.
-type Line struct {
-	process *Process
-	input   int
-	rest    []float64 // r² of each observation without the input's part
-}
-
-// Along returns the process along an input from x, which is not kept. It is
-// valid until the next observation or change of hyperparameters.
-func (p *Process) Along(x []float64, input int) *Line {
-	l := &Line{process: p, input: input, rest: make([]float64, len(p.x))}
-	for i, xi := range p.x {
-		for d, length := range p.theta.Lengths {
-			if t := (x[d] - xi[d]) / length; d != input {
-				l.rest[i] += t * t
-			}
-		}
-	}
-	return l
-}
-
-// Mean returns the mean at a value of the input, and its derivative. Cost: O(n).
-func (l *Line) Mean(at float64) (mean, slope float64) {
-	p := l.process
-	length := p.theta.Lengths[l.input]
-	for i, rest := range l.rest {
-		t := (at - p.x[i][l.input]) / length
-		root5r := math.Sqrt(5 * (rest + t*t))
-		w := p.weights.AtVec(i) * math.Exp(-root5r)
-		mean += w * (1 + root5r + root5r*root5r/3)
-		slope -= w * (1 + root5r) * t
-	}
-	scale := p.scale * p.theta.Scale
-	return p.mean + scale*mean, scale * slope * 5 / 3 / length
-}
-
 // against returns the covariances k of x with the observations, and K⁻¹k.
 func (p *Process) against(x []float64) (k, solved *mat.VecDense) {
 	k, solved = mat.NewVecDense(len(p.x), nil), mat.NewVecDense(len(p.x), nil)

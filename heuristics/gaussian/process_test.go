@@ -127,6 +127,48 @@ func TestAlong(t *testing.T) {
 	}
 }
 
+// TestLeast: neither a fine grid nor L-BFGS from its best point finds a mean
+// below the one found, at length scales that give several valleys.
+func TestLeast(t *testing.T) {
+	inside, ends := 0, 0
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		p := observed(t, rng, 3, 1+rng.IntN(40), BoTorch())
+		h := Hyperparameters{Scale: 1, Noise: 0.01}
+		for range 3 {
+			h.Lengths = append(h.Lengths, 0.1+0.3*rng.Float64())
+		}
+		if err := p.SetHyperparameters(h); err != nil {
+			t.Fatal(err)
+		}
+		x, input := point(rng, 3), rng.IntN(3)
+		line := p.Along(x, input)
+		at := line.Least(200)
+		mean, slope := line.Mean(at)
+		fine, from := math.Inf(1), 0.0
+		for i := range 10_001 {
+			if m, _ := line.Mean(float64(i) / 10_000); m < fine {
+				fine, from = m, float64(i)/10_000
+			}
+		}
+		_, least := Maximise(func(x float64) (float64, float64) { m, s := line.Mean(x); return -m, -s }, []float64{from})
+		if mean > math.Min(fine, -least)+1e-9 {
+			t.Errorf("seed %d: mean %v at %v, but %v on a fine grid and %v by L-BFGS", seed, mean, at, fine, -least)
+		}
+		switch {
+		case at == 0 && slope >= 0, at == 1 && slope <= 0:
+			ends++
+		case at > 0 && at < 1 && math.Abs(slope) < 1e-4:
+			inside++
+		default:
+			t.Errorf("seed %d: slope %v at %v", seed, slope, at)
+		}
+	}
+	if inside < 20 || ends < 10 {
+		t.Errorf("%d minima inside and %d at the ends: too few of one kind", inside, ends)
+	}
+}
+
 // TestInterpolation: with little noise the process goes through what it saw and
 // knows little far away; outcomes may be shifted and scaled.
 func TestInterpolation(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/bounds"
+	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
@@ -297,6 +298,7 @@ func BenchmarkReplay(b *testing.B) {
 			Stages: []sched.Stage{{Replicas: []int{1, 1, 1, 2, 4, 8, 8, 16}[rng.IntN(8)], Compute: 1_000_000_000}}})
 	}
 	for name, p := range map[string]func() sim.Policy{
+		"sjf":   func() sim.Policy { return listsched.SJF(listsched.Options{Blocking: listsched.Skip}) },
 		"srtf":  func() sim.Policy { return SRTF(Options{}) },
 		"lazer": func() sim.Policy { return Deferring(Options{}, New(1)) },
 		"p60":   func() sim.Policy { return NewPeriodic(60*sched.Second, sim.Pool) },

@@ -20,7 +20,7 @@ const (
 	most      = 110 // observations after which it does
 	refit     = 10  // observations between fits of the hyperparameters
 	starts    = 5   // points that L-BFGS starts from
-	grid      = 51  // points among which exploitation looks for the start of its descent
+	grid      = 25  // points among which exploitation looks for the least mean's neighbourhood
 )
 
 // Predictor chooses deferrals by Bayesian optimisation: it models f = |X − F|,
@@ -131,17 +131,5 @@ func (p *Predictor) acquire(c Context) (x, improvement float64) {
 
 // exploit returns the X with the least mean.
 func (p *Predictor) exploit(c Context) float64 {
-	line := p.process.Along(input(0, c), 0)
-	start, least := 0.0, math.Inf(1)
-	for i := range grid {
-		x := float64(i) / (grid - 1)
-		if mean, _ := line.Mean(x); mean < least {
-			start, least = x, mean
-		}
-	}
-	x, _ := gaussian.Maximise(func(x float64) (float64, float64) {
-		mean, slope := line.Mean(x)
-		return -mean, -slope
-	}, []float64{start})
-	return x
+	return p.process.Along(input(0, c), 0).Least(grid)
 }

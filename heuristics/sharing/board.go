@@ -69,16 +69,24 @@ type board struct {
 	partners []int32 // scratch
 }
 
+// leastMemory returns the least memory of a GPU.
+func leastMemory(hardware sched.Cluster) sched.Bytes {
+	least := sched.Bytes(-1)
+	for _, s := range hardware.Servers {
+		if s.GPUs > 0 && (least < 0 || s.GPUMemory < least) {
+			least = s.GPUMemory
+		}
+	}
+	return least
+}
+
 func newBoard(hardware sched.Cluster, xi [][]float64) *board {
 	b := &board{xi: xi, indexOf: map[sched.JobID]int32{}, groupOf: map[groupKey]int32{}}
-	first := true
+	b.memory = leastMemory(hardware)
 	for m, s := range hardware.Servers {
 		b.base = append(b.base, int32(len(b.on)))
 		for range s.GPUs {
 			b.on, b.server = append(b.on, [2]int32{none, none}), append(b.server, int32(m))
-		}
-		if s.GPUs > 0 && (first || s.GPUMemory < b.memory) {
-			b.memory, first = s.GPUMemory, false
 		}
 	}
 	b.free = len(b.on)

@@ -133,6 +133,21 @@ func TestPreemptive(t *testing.T) {
 			}
 		}
 	}
+	for seed := range uint64(100) { // and Tiresias preempts alike on both
+		in := coarse(rand.New(rand.NewPCG(seed, 5)))
+		for i := range in.Jobs {
+			in.Jobs[i].Pause = 3
+		}
+		out, err := sharing.Preemptive(in, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := sharing.LAS{Interval: 7, Thresholds: []sched.Time{20, 90}, Placement: sim.Pool}
+		a, b := replay(t, in, sharing.NewTiresias(o), sim.Options{}), replay(t, out, sharing.NewTiresias(o), sim.Options{})
+		if !slices.Equal(a.Jobs(), b.Jobs()) {
+			t.Fatalf("seed %d: %+v on the sharing model, %+v on the preemptive one", seed, a.Jobs(), b.Jobs())
+		}
+	}
 	if _, err := sharing.Preemptive(schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1)), 1); err == nil {
 		t.Error("a gang instance is accepted")
 	}

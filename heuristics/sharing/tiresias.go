@@ -51,8 +51,8 @@ func (o *LAS) Validate() error {
 // preempted. In between, free GPUs are given to waiting jobs in that order, but
 // not if chosen ones still wait for GPUs of jobs that pause.
 //
-// It keeps GPUs exclusive and needs an instance of the preemptive model; see
-// [Preemptive].
+// It keeps GPUs exclusive, on an instance of the preemptive or of the sharing
+// model; there a job trains with its fastest accumulation that fits a GPU.
 //
 // Source: J. Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep
 // Learning (2019), Section 3.2. Not in the source: the interval, which the
@@ -73,6 +73,7 @@ type served struct {
 	id       sched.JobID
 	release  sched.Time
 	gang     int
+	config   *sched.Config // the accumulation it trains with; nil outside the sharing model
 	load     sched.Time
 	attained sched.Time // GPU-time until it last started
 	trains   sched.Time // since when, while it runs
@@ -125,6 +126,13 @@ func (p *Tiresias) Decide(v *sim.View) (sim.Decision, error) {
 			return sim.Decision{}, err
 		}
 		j := &served{id: id, release: facts.Release, gang: facts.Gang, load: facts.Load}
+		if facts.Sharing != nil {
+			solo, err := fastest(&facts, leastMemory(v.Hardware()))
+			if err != nil {
+				return sim.Decision{}, err
+			}
+			j.config = &sched.Config{Accumulation: solo.Steps}
+		}
 		p.jobs[id] = j
 		p.waiting = append(p.waiting, j)
 	}
@@ -197,6 +205,7 @@ func (p *Tiresias) fill(v *sim.View, d *sim.Decision, list *[]*served) error {
 			rest = append(rest, j)
 			continue
 		}
+		place.Config = j.config
 		j.trains = v.Now() + j.load
 		p.running = append(p.running, j)
 		d.Start = append(d.Start, sim.Assignment{Job: j.id, Place: place})

@@ -27,7 +27,9 @@
 // class P a job may be preempted: after some training its state is saved for
 // Job.Pause while the GPUs stay held; before any training there is nothing to
 // save, the load is aborted and the preemption counts as futile. The next start
-// may be on another placement and loads again. In class S a GPU holds up to two
+// may be on another placement and loads again. In class M
+// the same holds, and each start may be on another of the job's sizes, with the
+// time of an iteration there. In class S a GPU holds up to two
 // jobs, and a job's iterations are slowed down by the largest interference
 // factor over the jobs that it shares a GPU with, whatever phase these are in.
 // Progress is a rational number of iterations; training ends at the first

@@ -54,6 +54,7 @@ type engine struct {
 	predictor Predictor
 	class     sched.Class
 	shared    bool // class S
+	malleable bool // class M
 
 	now      sched.Time // of the event or decision that is being carried out
 	arrivals []int32    // the jobs to come, by (release, index)
@@ -81,18 +82,19 @@ func newEngine(in *sched.Instance, p Policy, o Options) (*engine, error) {
 	class := p.Class()
 	class.Slotted = class.Slotted || o.Slotted
 	switch {
-	case class.Kind != sched.N && class.Kind != sched.P && class.Kind != sched.S:
-		return nil, fmt.Errorf("sim: %s makes schedules of class %v: only N, P and S can be replayed", p.Name(), class)
+	case class.Kind != sched.N && class.Kind != sched.P && class.Kind != sched.S && class.Kind != sched.M:
+		return nil, fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S and M can be replayed", p.Name(), class)
 	case in.Model == sched.ModelElastic:
 		return nil, fmt.Errorf("sim: instance %q is elastic: its jobs have no gang to replay", in.Name)
-	case class.Kind == sched.S && in.Model != sched.ModelSharing, class.Kind == sched.P && in.Model != sched.ModelPreemptive:
+	case (class.Kind == sched.S || class.Kind == sched.M) && in.Model != sched.ModelSharing,
+		class.Kind == sched.P && in.Model != sched.ModelPreemptive && in.Model != sched.ModelSharing:
 		return nil, fmt.Errorf("sim: %s makes schedules of class %v, which does not belong to the %s model of instance %q", p.Name(), class, in.Model, in.Name)
 	case class.Slotted && in.Slot == 0:
 		return nil, fmt.Errorf("sim: a slotted run needs a slot length, but instance %q has none", in.Name)
 	}
 	n := len(in.Jobs)
 	e := &engine{
-		in: in, policy: p, predictor: o.Predictor, class: class, shared: class.Kind == sched.S,
+		in: in, policy: p, predictor: o.Predictor, class: class, shared: class.Kind == sched.S, malleable: class.Kind == sched.M,
 		arrivals: byRelease(in.Jobs), states: make([]State, n), slots: make([]int32, n), left: n,
 		saved: map[sched.JobID]*big.Rat{}, segments: make([]sched.Segment, 0, n), clock: clock{read: o.Clock},
 	}

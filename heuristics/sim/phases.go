@@ -50,11 +50,12 @@ func (e *engine) start(id sched.JobID, place sched.Placement) error {
 	return nil
 }
 
-// vet checks that the placement holds the job's gang and that its GPUs are
+// vet checks that the placement holds the job's gang, or in class M one of its
+// sizes, and that its GPUs are
 // there to be had. It returns how long the job trains there when it shares no
 // GPU.
 func (e *engine) vet(id sched.JobID, p *sched.Placement) (sched.Time, error) {
-	whole, err := e.in.RunTime(id, p)
+	whole, err := e.runTime(id, p)
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +126,7 @@ func (e *engine) preempt(id sched.JobID) error {
 	switch {
 	case err != nil:
 		return err
-	case e.class.Kind != sched.P:
+	case e.class.Kind != sched.P && !e.malleable:
 		return fmt.Errorf("class %v is not preemptive", e.class)
 	case state != Loading && state != Training:
 		return fmt.Errorf("it is %v", state)

@@ -25,7 +25,7 @@ func (e *engine) trainedAt(r *record) sched.Time {
 // iteration returns how many microseconds one iteration takes now, exactly.
 func (e *engine) iteration(r *record) *big.Rat {
 	if r.alpha == nil {
-		alpha, err := e.in.IterTime(r.job, &r.place)
+		alpha, err := e.iterTime(r.job, &r.place)
 		if err != nil { // start has vetted the placement
 			panic("sim: " + err.Error())
 		}

@@ -162,6 +162,7 @@ func TestRefusedRuns(t *testing.T) {
 		{gang, &script{kind: sched.P0}, sim.Options{}, "class P0"},
 		{gang, &script{kind: sched.P}, sim.Options{}, "class P, which does not belong to the gang model"},
 		{gang, &script{kind: sched.S}, sim.Options{}, "class S, which does not belong to the gang model"},
+		{gang, &script{kind: sched.M}, sim.Options{}, "class M, which does not belong to the gang model"},
 		{gang, &script{kind: sched.N}, sim.Options{Slotted: true}, "slot length"},
 		{elastic, &script{kind: sched.N}, sim.Options{}, "elastic"},
 		{long, &script{kind: sched.N, steps: steps}, sim.Options{}, "beyond which there is no time"},

@@ -7,11 +7,17 @@ import (
 )
 
 // memory returns what the job needs of each GPU of a placement, which has been
-// accepted by Instance.RunTime. It is 0 outside the sharing model.
+// accepted by runTime. It is 0 outside the sharing model.
 func (e *engine) memory(id sched.JobID, p *sched.Placement) sched.Bytes {
 	sh := e.in.Jobs[id].Sharing
 	if sh == nil {
 		return 0
+	}
+	if e.malleable {
+		if z, err := e.in.SizeOn(id, p); err == nil {
+			return z.Memory
+		}
+		return 0 // View.Place holds the gang, which need not be one of the sizes
 	}
 	option := 0
 	if p.Config != nil {

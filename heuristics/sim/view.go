@@ -179,12 +179,13 @@ func (v *View) Predicted(id sched.JobID) (int64, error) {
 }
 
 // IterTime returns the exact time of one iteration in seconds on any placement
-// of the job's gang, free or not, when the job shares no GPU.
+// of the job's gang or, in class M, of one of its sizes, free or not, when the
+// job shares no GPU.
 func (v *View) IterTime(id sched.JobID, p *sched.Placement) (*big.Rat, error) {
 	if _, err := v.state("iteration time", id); err != nil {
 		return nil, err
 	}
-	return v.engine.in.IterTime(id, p)
+	return v.engine.iterTime(id, p)
 }
 
 // Fits reports whether the rule finds free GPUs for the job now, its replicas

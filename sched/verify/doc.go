@@ -20,7 +20,7 @@
 //	overlap           a job's segments do not overlap
 //	placement         servers exist, ascend and hold the GPUs; the GPUs of the stages' replicas, each whole on one
 //	                  server, add up to them
-//	gang              each stage has all its replicas
+//	gang              each stage has all its replicas; in class M the GPUs are one of the job's sizes
 //	device            devices exist and ascend, one per GPU, and no two jobs of an exclusive class hold one
 //	                  at a time; on each server all segments name their devices or none does; in class S all do
 //	config            only what the model lets a scheduler choose is chosen, and from what the job offers
@@ -35,7 +35,7 @@
 //	capacity          on each server the jobs of an exclusive class never hold more GPUs than there are, and the
 //	                  containers of elastic jobs never take more of any resource than there is (2h)
 //	share-limit       in class S at most two jobs hold a GPU
-//	memory            the jobs that hold a GPU of the sharing model fit its memory together
+//	memory            the jobs that hold a GPU of the sharing model fit its memory together; in class M, the size does
 //	progress          training performs all iterations or mini-batches (2f); nothing is rounded and no shortfall accepted
 //
 // A bout is a stretch in which a job holds one placement without a gap and
@@ -47,10 +47,17 @@
 //	model       legal classes, each with or without slots
 //	gang        N
 //	preemptive  N P
-//	sharing     N S
+//	sharing     N P S M
 //	elastic     E EP    with slots only
 //
 // The relaxations (P0, SP0, the fluid classes) have bounds but no schedules.
+//
+// # Malleable jobs
+//
+// In class M a bout holds exclusive GPUs, of any number that the job lists among
+// its sizes, and makes train/iter iterations at that size's time. Bouts load and
+// pause as in class P, whether a stop is a preemption or a change of size. The
+// accumulation options play no part: each size has one time and one memory.
 //
 // # Elastic jobs
 //

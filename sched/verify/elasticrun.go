@@ -6,9 +6,9 @@ import (
 	"yardstick/sched"
 )
 
-// elasticTimes corrects what fill takes from the last window: in class EP the
-// job may have held another number of GPUs before.
-func (t *JobTimes) elasticTimes(bouts []bout) {
+// resizedTimes corrects what fill takes from the last bout: in classes EP and M
+// the job may have held another number of GPUs before.
+func (t *JobTimes) resizedTimes(bouts []bout) {
 	t.GPUs, t.GPUTime = 0, 0
 	for i := range bouts {
 		b, gpus := &bouts[i], 0

@@ -22,7 +22,9 @@ func allOptions() []options {
 			options{sched.ModelPreemptive, sched.Class{Kind: sched.N, Slotted: slotted}},
 			options{sched.ModelPreemptive, sched.Class{Kind: sched.P, Slotted: slotted}},
 			options{sched.ModelSharing, sched.Class{Kind: sched.N, Slotted: slotted}},
-			options{sched.ModelSharing, sched.Class{Kind: sched.S, Slotted: slotted}})
+			options{sched.ModelSharing, sched.Class{Kind: sched.S, Slotted: slotted}},
+			options{sched.ModelSharing, sched.Class{Kind: sched.P, Slotted: slotted}},
+			options{sched.ModelSharing, sched.Class{Kind: sched.M, Slotted: slotted}})
 	}
 	return out
 }
@@ -112,6 +114,12 @@ func randomJob(r *rand.Rand, o options, gpus, tasks int) sched.Job {
 	}
 	if o.model == sched.ModelSharing {
 		j.Sharing = &sched.Sharing{Task: r.IntN(tasks)}
+		if o.class.Kind == sched.M {
+			j.Stages = []sched.Stage{{Replicas: j.Gang(), Compute: 1000}}
+			for g := between(r, 1, gpus); g <= gpus; g += between(r, 1, 3) {
+				j.Sharing.Sizes = append(j.Sharing.Sizes, sched.Size{GPUs: g, Iter: sched.Duration(between(r, 1000, 9000)), Memory: sched.Bytes(between(r, 20, 55))})
+			}
+		}
 		for s := range between(r, 1, 2) {
 			j.Sharing.Accumulation = append(j.Sharing.Accumulation, sched.Accumulation{
 				Steps: 1 + s, Iter: sched.Duration(between(r, 1000, 9000)), Memory: sched.Bytes(between(r, 20, 55))})
@@ -181,7 +189,7 @@ func (run *runner) close(id sched.JobID, phase sched.Phase) {
 // whether it completes.
 func (run *runner) step(id sched.JobID, boundary bool) bool {
 	x, j := &run.jobs[id], &run.in.Jobs[id]
-	preempts := run.class.Kind == sched.P && boundary && run.now > x.since && run.IntN(8) == 0
+	preempts := (run.class.Kind == sched.P || run.class.Kind == sched.M) && boundary && run.now > x.since && run.IntN(8) == 0
 	switch x.state {
 	case "load":
 		if run.now == x.since+j.Load {
@@ -243,10 +251,12 @@ func (run *runner) users(server, device int) []sched.JobID {
 
 // free returns a random placement on devices that may be used now, or nil.
 func (run *runner) free(id sched.JobID) *sched.Placement {
-	j := &run.in.Jobs[id]
+	j, stages := &run.in.Jobs[id], run.in.Jobs[id].Stages
 	var p sched.Placement
 	memory := sched.Bytes(0)
-	if j.Sharing != nil {
+	if run.class.Kind == sched.M { // all sizes fit the memory
+		stages = []sched.Stage{{Replicas: j.Sharing.Sizes[run.IntN(len(j.Sharing.Sizes))].GPUs}}
+	} else if j.Sharing != nil {
 		option := run.IntN(len(j.Sharing.Accumulation))
 		memory = j.Sharing.Accumulation[option].Memory
 		if option > 0 || run.IntN(2) == 0 {
@@ -268,17 +278,17 @@ func (run *runner) free(id sched.JobID) *sched.Placement {
 			}
 		}
 	}
-	if count < j.Gang() {
+	if gang := (&sched.Job{Stages: stages}).Gang(); count < gang {
 		return nil
 	}
 	shares := make([]sched.Share, len(usable))
 	for m := range usable {
 		run.Shuffle(len(usable[m]), func(a, b int) { usable[m][a], usable[m][b] = usable[m][b], usable[m][a] })
-		shares[m] = sched.Share{Server: m, Stages: make([]int, len(j.Stages))}
+		shares[m] = sched.Share{Server: m, Stages: make([]int, len(stages))}
 	}
-	for s := range j.Stages {
-		t := max(1, j.Stages[s].Slices)
-		for range j.Stages[s].Replicas {
+	for s := range stages {
+		t := max(1, stages[s].Slices)
+		for range stages[s].Replicas {
 			var room []int // servers with room for a replica
 			for m := range usable {
 				if len(usable[m]) >= t {
@@ -297,7 +307,7 @@ func (run *runner) free(id sched.JobID) *sched.Placement {
 	}
 	for _, sh := range shares {
 		slices.Sort(sh.Devices)
-		if len(j.Stages) == 1 && j.Stages[0].Slices < 2 && run.IntN(2) == 0 {
+		if len(stages) == 1 && stages[0].Slices < 2 && run.IntN(2) == 0 {
 			sh.Stages = nil
 		}
 		if sh.GPUs > 0 {
@@ -320,15 +330,12 @@ func (run *runner) option(id sched.JobID) sched.Accumulation {
 // rate returns the iterations that a job in training makes in the microsecond
 // that begins now.
 func (run *runner) rate(id sched.JobID) *big.Rat {
-	alpha, err := run.in.IterTime(id, &run.jobs[id].place)
-	if err != nil {
-		panic(err)
-	}
+	alpha := (&naive{in: run.in, s: run.s}).iterTime(&sched.Segment{Job: id, Place: run.jobs[id].place})
 	xi := 1.0
 	for _, sh := range run.jobs[id].place.Shares {
 		for _, d := range sh.Devices {
 			for _, u := range run.users(sh.Server, d) {
-				if u != id {
+				if u != id && run.class.Kind == sched.S {
 					xi = max(xi, run.in.Interference[run.in.Jobs[id].Sharing.Task][run.in.Jobs[u].Sharing.Task])
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 
 	"yardstick/sched"
@@ -33,7 +34,7 @@ type cell struct {
 }
 
 func (n *naive) class() bool {
-	kinds := map[sched.Model]string{sched.ModelGang: "N", sched.ModelPreemptive: "NP", sched.ModelSharing: "NS"}[n.in.Model]
+	kinds := map[sched.Model]string{sched.ModelGang: "N", sched.ModelPreemptive: "NP", sched.ModelSharing: "NSPM"}[n.in.Model]
 	name := sched.Class{Kind: n.s.Class.Kind}.String()
 	return len(name) == 1 && regexp.MustCompile("["+kinds+"]").MatchString(name) && (!n.s.Class.Slotted || n.in.Slot > 0)
 }
@@ -88,11 +89,11 @@ func (n *naive) layOut() bool {
 }
 
 func (n *naive) placement(seg *sched.Segment) bool {
-	if _, err := n.in.IterTime(seg.Job, &seg.Place); err != nil {
+	if n.iterTime(seg) == nil {
 		return false
 	}
 	shared := n.in.Jobs[seg.Job].Sharing != nil
-	if cf := seg.Place.Config; cf != nil && (cf.ServerType != 0 || cf.WorkerType != 0 || cf.Accumulation != 0 && !shared) {
+	if cf := seg.Place.Config; cf != nil && (cf.ServerType != 0 || cf.WorkerType != 0 || cf.Accumulation != 0 && (!shared || n.s.Class.Kind == sched.M)) {
 		return false
 	}
 	for _, sh := range seg.Place.Shares {
@@ -117,10 +118,30 @@ func (n *naive) placement(seg *sched.Segment) bool {
 	return true
 }
 
+// iterTime returns the time of an iteration of the segment's job alone, or nil
+// if the placement is not one of it.
+func (n *naive) iterTime(seg *sched.Segment) *big.Rat {
+	if n.s.Class.Kind != sched.M {
+		alpha, err := n.in.IterTime(seg.Job, &seg.Place)
+		if err != nil {
+			return nil
+		}
+		return alpha
+	}
+	z, err := n.in.SizeOn(seg.Job, &seg.Place)
+	if err != nil {
+		return nil
+	}
+	return big.NewRat(int64(z.Iter), 1e9)
+}
+
 func (n *naive) memory(seg *sched.Segment) sched.Bytes {
 	sh := n.in.Jobs[seg.Job].Sharing
 	if sh == nil {
 		return 0
+	}
+	if n.s.Class.Kind == sched.M {
+		return sh.Sizes[slices.IndexFunc(sh.Sizes, func(z sched.Size) bool { return z.GPUs == seg.Place.GPUs() })].Memory
 	}
 	for _, a := range sh.Accumulation {
 		if seg.Place.Config == nil || seg.Place.Config.Accumulation == a.Steps {
@@ -191,7 +212,7 @@ func (n *naive) samePlace(a, b *sched.Segment) bool {
 			}
 			out += fmt.Sprint(sh)
 		}
-		if sh := n.in.Jobs[seg.Job].Sharing; sh != nil {
+		if sh := n.in.Jobs[seg.Job].Sharing; sh != nil && n.s.Class.Kind != sched.M {
 			steps := sh.Accumulation[0].Steps
 			if seg.Place.Config != nil {
 				steps = seg.Place.Config.Accumulation
@@ -251,7 +272,7 @@ func grammarOf(k sched.Kind, j *sched.Job) *regexp.Regexp {
 		pause = fmt.Sprintf("Pp{%d}", j.Pause-1)
 	}
 	before := ""
-	if k == sched.P {
+	if k == sched.P || k == sched.M {
 		before = fmt.Sprintf("(%s%sT+%s[.|]*)*", abort, load, pause)
 	}
 	return regexp.MustCompile(fmt.Sprintf(`^\.*%s%sT+\.*$`, before, load))
@@ -271,12 +292,8 @@ func (n *naive) progress() bool {
 			xi := n.slowdown(sched.JobID(id), sched.Time(t))
 			key := fmt.Sprint(xi, c.seg.Start)
 			if rates[key] == nil {
-				alpha, err := n.in.IterTime(sched.JobID(id), &c.seg.Place)
-				if err != nil {
-					panic(err)
-				}
 				rates[key] = new(big.Rat).SetFloat64(xi)
-				rates[key].Mul(rates[key], alpha)
+				rates[key].Mul(rates[key], n.iterTime(c.seg))
 				rates[key].Quo(big.NewRat(1, 1e6), rates[key])
 			}
 			done.Add(done, rates[key])

@@ -25,6 +25,9 @@ func (c *checker) placement(j *sched.Job, p *sched.Placement) (Rule, string) {
 			return rule, detail
 		}
 	}
+	if c.malleable {
+		return c.sized(j, p)
+	}
 	for s := range j.Stages {
 		held := 0
 		for i := range p.Shares {
@@ -121,6 +124,14 @@ func accumulation(j *sched.Job, p *sched.Placement) *sched.Accumulation {
 	return nil
 }
 
+// steps returns the accumulation steps that a placement names, 0 if none.
+func steps(p *sched.Placement) int {
+	if p.Config == nil {
+		return 0
+	}
+	return p.Config.Accumulation
+}
+
 // replicas returns x_s on the share, 0 for a stage that does not exist.
 func replicas(sh *sched.Share, s int) int {
 	switch {
@@ -142,7 +153,7 @@ func width(j *sched.Job, s int) int64 {
 
 // same reports whether two sound placements of a job are the same.
 func same(j *sched.Job, a, b *sched.Placement) bool {
-	if j.Sharing != nil && accumulation(j, a) != accumulation(j, b) {
+	if j.Sharing != nil && steps(a) != steps(b) && accumulation(j, a) != accumulation(j, b) {
 		return false
 	}
 	if j.Elastic != nil {

@@ -19,7 +19,9 @@ func (c *checker) exclusiveProgress(id sched.JobID) {
 		}
 	}
 	last := &c.bouts[len(c.bouts)-1] // trains: the grammar holds
-	if _, constant := constantIteration(j, last.place); training == 1 || constant {
+	_, constant := constantIteration(j, last.place)
+	constant = constant && j.Sharing == nil // bouts may differ in their accumulation
+	if training == 1 || constant {
 		if c.suffices(j, last.place, total) {
 			return
 		}

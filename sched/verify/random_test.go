@@ -57,13 +57,14 @@ func compareTimes(t *testing.T, v *verify.Verified, s *sched.Schedule) {
 	t.Helper()
 	for _, jt := range v.Jobs() {
 		var length [3]sched.Time
-		start, completion, servers := sched.MaxTime, sched.Time(0), 0
+		start, completion, servers, gpus, gpuTime := sched.MaxTime, sched.Time(0), 0, 0, int64(0)
 		for _, seg := range s.Segments {
 			if seg.Job != jt.Job {
 				continue
 			}
 			length[seg.Phase] += seg.End - seg.Start
 			start, servers = min(start, seg.Start), max(servers, len(seg.Place.Shares))
+			gpus, gpuTime = max(gpus, seg.Place.GPUs()), gpuTime+int64(seg.Place.GPUs())*int64(seg.End-seg.Start)
 			if seg.Phase == sched.Train {
 				completion = max(completion, seg.End)
 			}
@@ -76,9 +77,8 @@ func compareTimes(t *testing.T, v *verify.Verified, s *sched.Schedule) {
 			continue
 		}
 		held := length[0] + length[1] + length[2]
-		gang := v.Instance().Jobs[jt.Job].Gang()
 		if c != completion || jt.Completion != c || jt.Start != start || jt.Train != length[sched.Train] || jt.Load != length[sched.Load] ||
-			jt.Pause != length[sched.Pause] || jt.Wait != c-jt.Release-held || jt.Servers != servers || jt.GPUs != gang || jt.GPUTime != int64(gang)*int64(held) {
+			jt.Pause != length[sched.Pause] || jt.Wait != c-jt.Release-held || jt.Servers != servers || jt.GPUs != gpus || jt.GPUTime != gpuTime {
 			t.Fatalf("times %+v of job %d do not match %+v", jt, jt.Job, s)
 		}
 	}

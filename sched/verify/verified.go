@@ -21,7 +21,7 @@ type JobTimes struct {
 	Preemptions  int        // bouts stopped before the job was done, loads included
 	AbortedLoads int        // those of them stopped before any training: the restart was futile
 	Futile       sched.Time // time spent in these loads
-	GPUs         int        // the gang; the most that an elastic job holds at once
+	GPUs         int        // the gang; the most that an elastic or malleable job holds at once
 	Servers      int        // the most it was spread over at once
 	GPUTime      int64      // GPU-microseconds held, in whatever phase
 }

@@ -21,7 +21,8 @@ func Check(in *sched.Instance, s *sched.Schedule) (*Verified, error) {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	k := s.Class.Kind
-	c := &checker{in: in, s: s, preemptive: k == sched.P || k == sched.EP, sharing: k == sched.S, elastic: in.Model == sched.ModelElastic}
+	c := &checker{in: in, s: s, preemptive: k == sched.P || k == sched.EP || k == sched.M, sharing: k == sched.S, malleable: k == sched.M,
+		elastic: in.Model == sched.ModelElastic}
 	if c.class(); c.failed() {
 		return nil, &c.err
 	}
@@ -51,8 +52,9 @@ func Check(in *sched.Instance, s *sched.Schedule) (*Verified, error) {
 type checker struct {
 	in         *sched.Instance
 	s          *sched.Schedule
-	preemptive bool       // class P or EP
+	preemptive bool       // class P, EP or M
 	sharing    bool       // class S
+	malleable  bool       // class M
 	elastic    bool       // class E or EP
 	slot       sched.Time // 0 in continuous classes
 
@@ -73,8 +75,8 @@ func (c *checker) failed() bool { return len(c.err.Violations) > 0 }
 func (c *checker) class() {
 	k := c.s.Class.Kind
 	legal := k == sched.N && !c.elastic ||
-		k == sched.P && c.in.Model == sched.ModelPreemptive ||
-		k == sched.S && c.in.Model == sched.ModelSharing ||
+		k == sched.P && (c.in.Model == sched.ModelPreemptive || c.in.Model == sched.ModelSharing) ||
+		(k == sched.S || k == sched.M) && c.in.Model == sched.ModelSharing ||
 		(k == sched.E || k == sched.EP) && c.elastic
 	switch {
 	case !legal:
@@ -178,9 +180,13 @@ func (c *checker) job(id sched.JobID) {
 	}
 	times.fill(c.bouts)
 	if c.elastic {
-		times.elasticTimes(c.bouts)
+		times.resizedTimes(c.bouts)
 		c.busy += times.GPUTime
 		c.elasticProgress(id)
+	} else if c.malleable {
+		times.resizedTimes(c.bouts)
+		c.busy += times.GPUTime
+		c.malleableProgress(id)
 	} else if !c.sharing {
 		c.busy += times.GPUTime
 		c.exclusiveProgress(id)

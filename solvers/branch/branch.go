@@ -111,7 +111,7 @@ func (s *Solver) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp
 // result states what the tree has proven.
 func (t *tree) result() *milp.Result {
 	r := milp.NoResult(t.stopped)
-	r.Stats = milp.Stats{Nodes: t.nodes, Iterations: t.iterations}
+	r.Stats = milp.Stats{Nodes: t.nodes, Iterations: t.iterations, Steps: t.steps}
 	value := t.cutoff
 	switch {
 	case t.claim != nil && !within(t.cutoff, t.claimed):

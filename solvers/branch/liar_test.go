@@ -117,6 +117,8 @@ func TestSuggestions(t *testing.T) {
 		guided := solve(t, branch.New(lpsolve.LP{}).Guided(plain.X, nil), m, milp.Limits{})
 		again := solve(t, branch.New(lpsolve.LP{}).Guided(plain.X, nil), m, milp.Limits{})
 		guided.Stats.Wall, again.Stats.Wall = 0, 0
+		checkSteps(t, guided)
+		guided.Stats.Steps, again.Stats.Steps = nil, nil // when they were is not the same
 		if !reflect.DeepEqual(guided, again) {
 			t.Fatalf("instance %d: %+v, then %+v", k, guided, again)
 		}
@@ -177,5 +179,23 @@ func TestCostsMayBeShifted(t *testing.T) {
 	}
 	if after > before+before/4+10 {
 		t.Errorf("%d nodes, and %d with larger costs", before, after)
+	}
+}
+
+// checkSteps wants bounds that rise and incumbents that fall, in order of time,
+// up to the result.
+func checkSteps(t *testing.T, r *milp.Result) {
+	t.Helper()
+	steps := r.Stats.Steps
+	for i, s := range steps {
+		if i > 0 && (s.At < steps[i-1].At || s.Dual < steps[i-1].Dual || s.Primal > steps[i-1].Primal || s.Nodes < steps[i-1].Nodes) {
+			t.Errorf("step %d is %+v after %+v", i, s, steps[i-1])
+		}
+		if s.Dual > r.DualBound || s.Primal < r.PrimalBound {
+			t.Errorf("step %d is %+v, beyond the result %v, %v", i, s, r.PrimalBound, r.DualBound)
+		}
+	}
+	if len(steps) == 0 && r.Stats.Nodes > 0 {
+		t.Error("no step")
 	}
 }

@@ -64,6 +64,8 @@ type tree struct {
 	nodes, iterations       int
 	stopped                 milp.Termination // empty unless a limit ended the search
 	shownBound, shownCutoff float64
+	begin                   time.Time
+	steps                   []milp.Step
 }
 
 func newTree(m *milp.Model, o Options) *tree {
@@ -107,6 +109,7 @@ func (t *tree) push(n *node) { heap.Push(&t.open, n) }
 
 // search looks at nodes until none is left or a limit is reached.
 func (t *tree) search(ctx context.Context, begin time.Time, l milp.Limits) {
+	t.begin = begin
 	t.push(&node{bound: t.values.roundUp(t.floor)})
 	for t.plunge != nil || t.open.Len() > 0 {
 		n := t.next()
@@ -299,13 +302,15 @@ func (t *tree) settle(n *node) {
 	}
 }
 
-// report calls Progress if there is news.
+// report records, and tells Progress, if there is news.
 func (t *tree) report() {
-	if t.opt.Progress == nil {
+	b := t.bound()
+	if b <= t.shownBound && t.cutoff >= t.shownCutoff {
 		return
 	}
-	if b := t.bound(); b > t.shownBound || t.cutoff < t.shownCutoff {
-		t.shownBound, t.shownCutoff = b, t.cutoff
+	t.shownBound, t.shownCutoff = b, t.cutoff
+	t.steps = milp.AddStep(t.steps, milp.Step{At: time.Since(t.begin), Primal: t.cutoff, Dual: b, Nodes: t.nodes})
+	if t.opt.Progress != nil {
 		t.opt.Progress(b, t.cutoff, t.nodes)
 	}
 }

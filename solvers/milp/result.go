@@ -62,6 +62,7 @@ type Stats struct {
 	Wall       time.Duration
 	CPU        time.Duration // of the process that solved, or 0: not measured
 	PeakRSS    int64         // of the process that solved, in bytes, or 0: not measured
+	Steps      []Step        // how bound and incumbent went, in order of time; nil of a solver that does not say
 }
 
 // Validate returns an error if the result contradicts itself.

@@ -1,15 +1,15 @@
 // Package chart draws the figures of reports and reproductions as SVG, with
-// the same bytes for the same numbers.
+// the same bytes for the same numbers. A figure draws at most [MaxPoints]
+// points; what has more is thinned.
 package chart
 
 import (
 	"bytes"
 	"fmt"
-	"image/color"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -20,6 +20,9 @@ type Figure struct {
 	Title, X, Y string // of the figure and of its axes, with units
 	LogX, LogY  bool   // all values on a logarithmic axis must be positive
 	Lines       []Line
+	Bands       []Band     // behind the lines
+	YRange      [2]float64 // of the axis, at the least; both 0 to leave it to the values
+	MaxPoints   int        // of all lines together; 0 for the constant
 }
 
 // Line is a named sequence of points, len(X) = len(Y).
@@ -40,7 +43,12 @@ const (
 	Dashed                 // straight dashed lines, unmarked
 )
 
-// Width and height of a figure.
+// Band is the area between two step lines over the same values of x.
+type Band struct {
+	X, Low, High []float64
+}
+
+// Width and height of a figure; its legend stands to the right of it.
 const (
 	width  = 7 * vg.Inch
 	height = 4 * vg.Inch
@@ -48,32 +56,50 @@ const (
 
 // SVG draws the figure.
 func (f *Figure) SVG() ([]byte, error) {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
-	p.BackgroundColor = color.White
-	p.Legend.Top = true
-	if f.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p := newPlot(f.Title, f.X, f.Y)
+	p.Add(grid())
+	for _, b := range f.Bands {
+		if err := b.add(p); err != nil {
+			return nil, fmt.Errorf("chart: %q: %w", f.Title, err)
+		}
 	}
-	if f.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	p.Add(plotter.NewGrid())
+	key := legend()
+	most := f.share()
 	for i, l := range f.Lines {
-		if err := add(p, i, l); err != nil {
+		if err := add(p, &key, i, l.thinned(most)); err != nil {
 			return nil, fmt.Errorf("chart: %q, line %q: %w", f.Title, l.Name, err)
 		}
 	}
-	canvas := vgsvg.New(width, height)
-	p.Draw(draw.New(canvas))
-	var out bytes.Buffer
-	if _, err := canvas.WriteTo(&out); err != nil {
-		return nil, fmt.Errorf("chart: %q: %w", f.Title, err)
+	if f.YRange != [2]float64{} {
+		p.Y.Min, p.Y.Max = math.Min(p.Y.Min, f.YRange[0]), math.Max(p.Y.Max, f.YRange[1])
 	}
-	return out.Bytes(), nil
+	if err := scaleAxis(&p.X, f.LogX); err != nil {
+		return nil, fmt.Errorf("chart: %q, axis x: %w", f.Title, err)
+	}
+	if err := scaleAxis(&p.Y, f.LogY); err != nil {
+		return nil, fmt.Errorf("chart: %q, axis y: %w", f.Title, err)
+	}
+	return render(p, &key, width, height)
 }
 
-func add(p *plot.Plot, i int, l Line) error {
+// share returns how many points each line may have.
+func (f *Figure) share() int {
+	most := f.MaxPoints
+	if most <= 0 || most > MaxPoints {
+		most = MaxPoints
+	}
+	return max(most/max(len(f.Lines), 1), 2)
+}
+
+func (l Line) thinned(most int) Line {
+	if len(l.X) != len(l.Y) {
+		return l // an error, which add reports
+	}
+	l.X, l.Y = Thin(l.X, most), Thin(l.Y, most)
+	return l
+}
+
+func add(p *plot.Plot, key *plot.Legend, i int, l Line) error {
 	if len(l.X) != len(l.Y) {
 		return fmt.Errorf("%d values of x for %d of y", len(l.X), len(l.Y))
 	}
@@ -84,27 +110,76 @@ func add(p *plot.Plot, i int, l Line) error {
 	for k := range points {
 		points[k] = plotter.XY{X: l.X[k], Y: l.Y[k]}
 	}
-	line, marks, err := plotter.NewLinePoints(points)
+	line, err := plotter.NewLine(points)
 	if err != nil {
 		return err
 	}
-	line.Color, marks.Color = plotutil.Color(i), plotutil.Color(i)
-	marks.Shape = plotutil.Shape(i)
+	line.LineStyle = lineStyle(i)
+	m := newMarks(points, i)
 	switch l.Style {
 	case Connected:
-		p.Add(line, marks)
-		p.Legend.Add(l.Name, line, marks)
+		line.Dashes = nil // the marks tell the lines apart
+		p.Add(line, m)
+		key.Add(l.Name, line, m)
 	case Points:
-		p.Add(marks)
-		p.Legend.Add(l.Name, marks)
+		p.Add(m)
+		key.Add(l.Name, m)
 	case Steps:
 		line.StepStyle = plotter.PostStep
 		p.Add(line)
-		p.Legend.Add(l.Name, line)
+		key.Add(l.Name, line)
 	case Dashed:
 		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 		p.Add(line)
-		p.Legend.Add(l.Name, line)
+		key.Add(l.Name, line)
 	}
 	return nil
+}
+
+// add draws the band as one polygon.
+func (b Band) add(p *plot.Plot) error {
+	if len(b.X) != len(b.Low) || len(b.X) != len(b.High) {
+		return fmt.Errorf("band: %d values of x for %d and %d of y", len(b.X), len(b.Low), len(b.High))
+	}
+	if len(b.X) < 2 {
+		return nil
+	}
+	x, low, high := Thin(b.X, MaxPoints/4), Thin(b.Low, MaxPoints/4), Thin(b.High, MaxPoints/4)
+	var outline plotter.XYs
+	for i := range x {
+		if i > 0 {
+			outline = append(outline, plotter.XY{X: x[i], Y: high[i-1]})
+		}
+		outline = append(outline, plotter.XY{X: x[i], Y: high[i]})
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		outline = append(outline, plotter.XY{X: x[i], Y: low[i]})
+		if i > 0 {
+			outline = append(outline, plotter.XY{X: x[i], Y: low[i-1]})
+		}
+	}
+	polygon, err := plotter.NewPolygon(outline)
+	if err != nil {
+		return err
+	}
+	polygon.Color, polygon.LineStyle.Width = shade, 0
+	p.Add(polygon)
+	return nil
+}
+
+// render draws a plot with its legend, which makes the picture wider, and
+// returns the SVG document.
+func render(p *plot.Plot, key *plot.Legend, w, h vg.Length) ([]byte, error) {
+	side := legendWidth(key)
+	canvas := vgsvg.New(w+side, h)
+	all := draw.New(canvas)
+	p.Draw(draw.Crop(all, 0, -side, 0, 0))
+	if side > 0 {
+		key.Draw(draw.Crop(all, w+gap, 0, 0, -3*gap))
+	}
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("chart: %q: %w", p.Title.Text, err)
+	}
+	return anyFont(out.Bytes(), p.TextHandler), nil
 }

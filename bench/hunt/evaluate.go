@@ -1,0 +1,245 @@
+package hunt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"yardstick/bounds"
+	"yardstick/formulate/elastic"
+	"yardstick/formulate/sharing"
+	"yardstick/sched"
+	"yardstick/sched/verify"
+	"yardstick/solvers/exhaustive"
+	"yardstick/solvers/exhaustive/bouts"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
+)
+
+// Policy replays an instance under the policy that is hunted and returns its
+// schedule. It is called from several goroutines.
+type Policy func(context.Context, *sched.Instance) (*sched.Schedule, error)
+
+// optimum is a proven optimum.
+type optimum struct {
+	cost     *big.Rat
+	schedule *verify.Verified
+	method   string
+	class    sched.Class
+}
+
+// candidate is an instance with its ratio.
+type candidate struct {
+	genes   *genes
+	in      *sched.Instance
+	policy  *verify.Verified
+	cost    *big.Rat // of the policy
+	optimum optimum
+	ratio   float64 // for the search; comparisons between bests are exact
+	events  []int64 // units at which the policy started or ended something
+}
+
+// better reports whether a's ratio exceeds b's.
+func (a *candidate) better(b *candidate) bool {
+	return new(big.Rat).Mul(a.cost, b.optimum.cost).Cmp(new(big.Rat).Mul(b.cost, a.optimum.cost)) > 0
+}
+
+// evaluator evaluates instances; one per island, as it keeps buffers.
+type evaluator struct {
+	breed     *breed
+	objective sched.Objective
+	policy    Policy
+	pool      pool
+	failure   error // the first of the policy
+}
+
+// Node limits of the general searches, beyond which an instance is passed over.
+const (
+	gangNodes    = 200_000
+	slotNodes    = 5_000
+	sharingNodes = 10_000
+	elasticNodes = 400
+)
+
+// errOpen means that the optimum was not proven within the limits.
+var errOpen = errors.New("hunt: the optimum is not proven within the limits")
+
+// evaluate returns the instance that the genes make, if its ratio is at least so
+// much, and nil if it is proven to be less, if the policy does not finish or if
+// the optimum is too hard to prove.
+//
+// Errors: a schedule that breaks a rule or costs less than the optimum; classes
+// that no optimum here may divide.
+func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*candidate, error) {
+	in := e.breed.build(g)
+	if in.Validate() != nil {
+		return nil, nil // an elastic job may need a bandwidth that no server has
+	}
+	s, err := e.policy(ctx, in)
+	if err != nil { // stalled, say: what it did is no schedule
+		if e.failure == nil {
+			e.failure = err
+		}
+		return nil, nil
+	}
+	v, err := verify.Check(in, s)
+	if err != nil {
+		return nil, fmt.Errorf("hunt: the policy's schedule: %w", err)
+	}
+	cost := v.Cost(e.objective)
+	if cost == nil || cost.Sign() <= 0 {
+		return nil, nil
+	}
+	best, err := e.optimum(ctx, in, v.Class(), cost, least)
+	if errors.Is(err, errOpen) || best == nil && err == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &candidate{genes: g, in: in, policy: v, cost: cost, optimum: *best, events: events(v)}
+	if c.optimum.cost.Cmp(cost) > 0 {
+		return nil, fmt.Errorf("hunt: a schedule of class %v costs %v, less than the optimum %v of %s", v.Class(), cost, best.cost, best.method)
+	}
+	c.ratio = ratio(cost, best.cost)
+	if c.ratio < least {
+		return nil, nil
+	}
+	return c, nil
+}
+
+func ratio(cost, optimum *big.Rat) float64 {
+	if optimum.Sign() == 0 {
+		return math.Inf(1)
+	}
+	r, _ := new(big.Rat).Quo(cost, optimum).Float64()
+	return r
+}
+
+// events lists the times, in units, at which the policy started or ended something.
+func events(v *verify.Verified) []int64 {
+	var out []int64
+	for _, s := range v.Schedule().Segments {
+		out = append(out, int64(s.Start/unit), int64(s.End/unit))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// optimum returns the least cost of the schedules that the policy's class is
+// compared with, or nil if the ratio is proven to be less than asked for.
+func (e *evaluator) optimum(ctx context.Context, in *sched.Instance, class sched.Class, cost *big.Rat, least float64) (*optimum, error) {
+	if in.Model == sched.ModelGang && class == (sched.Class{Kind: sched.N}) && e.pool.load(in, e.objective) {
+		best, err := e.pooled(in, cost, least)
+		if best != nil || err != nil || e.pool.nodes <= maxPoolNodes {
+			return best, err
+		}
+	}
+	if least > 1 && e.hopeless(in, class, cost, least) {
+		return nil, nil
+	}
+	return prove(ctx, in, e.objective, class)
+}
+
+// pooled asks the pool.
+func (e *evaluator) pooled(in *sched.Instance, cost *big.Rat, least float64) (*optimum, error) {
+	releases := new(big.Rat)
+	if e.objective == sched.TotalJCT {
+		for i := range in.Jobs {
+			releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
+		}
+	}
+	// Of the optimum only matters whether it is at most cost/least, and never
+	// that it exceeds the policy's cost, which is one of a schedule.
+	most := ratio(cost, new(big.Rat).SetInt64(1))
+	if least > 1 {
+		most = most / least * (1 + 1e-9)
+	}
+	shift, _ := releases.Float64()
+	found, ok, known := e.pool.optimum(int64(most+shift) + 2)
+	if !ok || !known {
+		return nil, nil
+	}
+	s := e.pool.schedule(in)
+	v, err := verify.Check(in, s)
+	if err != nil {
+		return nil, fmt.Errorf("hunt: the schedule of least cost: %w", err)
+	}
+	value := new(big.Rat).Sub(new(big.Rat).SetInt64(found), releases)
+	if value.Cmp(v.Cost(e.objective)) != 0 {
+		return nil, fmt.Errorf("hunt: the schedule of least cost costs %v, not %v", v.Cost(e.objective), value)
+	}
+	return &optimum{cost: value, schedule: v, method: "pool", class: v.Class()}, nil
+}
+
+// hopeless reports whether a closed lower bound proves that the ratio is less.
+func (e *evaluator) hopeless(in *sched.Instance, class sched.Class, cost *big.Rat, least float64) bool {
+	best, err := bounds.Best(in, e.objective)
+	if err != nil || best.Divides(class, e.objective) != nil || best.Value.Sign() <= 0 {
+		return false
+	}
+	return ratio(cost, best.Value) < least
+}
+
+// prove finds the least cost that schedules of the given class are compared
+// with: that of their own class, but of all that share where the class is that of
+// exclusive schedules of the sharing model. It is found by the general exact
+// method for the model.
+//
+// Errors: the instance is too hard for the limits; there is no exact method for
+// the class.
+func prove(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (*optimum, error) {
+	best, lower, s, err := solve(ctx, in, obj, class)
+	if err != nil {
+		return nil, err
+	}
+	bound := bounds.Bound{Name: best.method, Class: best.class, Objective: obj}
+	if err := bound.Divides(class, obj); err != nil {
+		return nil, fmt.Errorf("hunt: there is no exact method to compare with: %w", err)
+	}
+	if best.schedule, err = verify.Check(in, s); err != nil {
+		return nil, fmt.Errorf("hunt: the optimal schedule of %s: %w", best.method, err)
+	}
+	if best.cost = best.schedule.Cost(obj); best.cost.Cmp(lower) != 0 {
+		return nil, errOpen
+	}
+	return best, nil
+}
+
+// solve asks the exact method of the model.
+func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (best *optimum, lower *big.Rat, s *sched.Schedule, err error) {
+	slotted := func(k sched.Kind) sched.Class { return sched.Class{Kind: k, Slotted: true} }
+	switch in.Model {
+	case sched.ModelGang:
+		r, err := exhaustive.Solve(ctx, in, obj, milp.Limits{Nodes: gangNodes})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return &optimum{method: "exhaustive", class: sched.Class{Kind: sched.N}}, r.Lower, r.Schedule, nil
+	case sched.ModelPreemptive:
+		once := class.Kind == sched.N
+		r, err := bouts.Solve(ctx, in, obj, bouts.Options{NonPreemptive: once, Limits: milp.Limits{Nodes: slotNodes}})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		method := "bout-dp"
+		if once {
+			method = "bout-dp(non-preemptive=true)"
+		}
+		return &optimum{method: method, class: r.Class}, r.Lower, r.Schedule, nil
+	case sched.ModelSharing:
+		r, err := sharing.Solve(ctx, in, obj, milp.Limits{Nodes: sharingNodes})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return &optimum{method: "sharing-search", class: slotted(sched.S)}, r.Lower, r.Schedule, nil
+	}
+	r, err := elastic.Solve(ctx, in, obj, lpsolve.LP{}, milp.Limits{Nodes: elasticNodes})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return &optimum{method: "elastic-optimum", class: slotted(sched.E)}, r.Lower, r.Schedule, nil
+}

@@ -1,0 +1,188 @@
+package bench
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+	"time"
+
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+// Schema returns the JSON schema (draft 2020-12) of suite files, for editors.
+// methods are the names that a suite may use.
+func Schema(methods []string) map[string]any {
+	b := schemaBuilder{methods: methods}
+	s := b.object(reflect.TypeFor[Suite](), "")
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "Yardstick suite"
+	s["required"] = []string{"instances"}
+	return s
+}
+
+type schemaBuilder struct{ methods []string }
+
+// object describes a struct by the yaml tags of its fields.
+func (b schemaBuilder) object(t reflect.Type, path string) map[string]any {
+	properties := map[string]any{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		p := b.value(f.Type, path+name)
+		if text := describe[path+name]; text != "" {
+			p["description"] = text
+		}
+		properties[name] = p
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// What quantities with a unit look like.
+const (
+	timePattern      = `^(0|([0-9.]+(ns|us|µs|ms|s|m|h))+)$`
+	bytesPattern     = `^[0-9.]+ ?([KMGT]i?)?B$`
+	bandwidthPattern = `^[0-9.]+ ?([KMGT]?B/s|[KMGT]bps)$`
+)
+
+// pattern returns what a quantity looks like, "" for other types.
+func pattern(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[time.Duration](), reflect.TypeFor[sched.Time](), reflect.TypeFor[sched.Duration]():
+		return timePattern
+	case reflect.TypeFor[sched.Bytes]():
+		return bytesPattern
+	case reflect.TypeFor[sched.Bandwidth]():
+		return bandwidthPattern
+	}
+	return ""
+}
+
+func (b schemaBuilder) value(t reflect.Type, path string) map[string]any {
+	switch {
+	case t.Kind() == reflect.Pointer && t != reflect.TypeFor[*Matrix]():
+		return b.value(t.Elem(), path)
+	case pattern(t) != "":
+		return map[string]any{"type": "string", "pattern": pattern(t)}
+	case t == reflect.TypeFor[*Matrix]():
+		return map[string]any{"type": "object", "minProperties": 1, "additionalProperties": map[string]any{"type": "array", "minItems": 1}}
+	case t == reflect.TypeFor[MethodRef]():
+		name := map[string]any{"enum": b.methods}
+		params := map[string]any{"type": "object", "additionalProperties": map[string]any{"type": []string{"string", "number", "boolean"}}}
+		long := map[string]any{"type": "object", "required": []string{"name"}, "additionalProperties": false,
+			"properties": map[string]any{"name": name, "params": params}}
+		return map[string]any{"anyOf": []any{name, long}}
+	case t == reflect.TypeFor[datasets.At]():
+		return map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "integer", "minimum": 0}}}
+	case t == reflect.TypeFor[sched.Objective]():
+		return map[string]any{"enum": objectiveNames()}
+	case t == reflect.TypeFor[sched.Model]():
+		return map[string]any{"enum": []sched.Model{sched.ModelGang, sched.ModelElastic, sched.ModelPreemptive, sched.ModelSharing}}
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return map[string]any{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return b.object(t, path+".")
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": b.value(t.Elem(), path)}
+	case reflect.Map:
+		return map[string]any{"type": "object"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	}
+	return map[string]any{"type": "string"}
+}
+
+func objectiveNames() []string {
+	var names []string
+	for _, o := range sched.Objectives() {
+		names = append(names, o.String())
+	}
+	return names
+}
+
+// suiteKeys lists every key of a suite file, wherever it stands.
+func suiteKeys() []string {
+	var keys []string
+	var walk func(t reflect.Type)
+	walk = func(t reflect.Type) {
+		for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for i := range t.NumField() {
+			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {
+				keys = append(keys, name)
+				walk(t.Field(i).Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[Suite]())
+	return keys
+}
+
+// describe says what the keys of a suite mean, for editors.
+var describe = map[string]string{
+	"apiVersion":             "Version of the suite format: " + APIVersion,
+	"name":                   "Name of the suite; results go to results/NAME",
+	"seed":                   "Master seed, at most 2^53; all randomness derives from it",
+	"instances":              "What to run on: instance files, or traces with the way to cut and build instances from them",
+	"objectives":             "What schedules are judged by",
+	"methods":                "Policies and exact methods to compare",
+	"references":             "Methods that give the denominators: bounds and exact searches",
+	"matrix":                 "Keys of sources to sweep, such as cluster.inter, with lists of values; include adds settings, exclude takes some out",
+	"limits":                 "Limits of every solve and cell",
+	"limits.solve":           "Wall-clock limit of a solve",
+	"limits.nodes":           "Limit of search nodes; 0 for none",
+	"limits.memory":          "Memory of a process that runs cells; beyond it the process is killed",
+	"limits.cell":            "Wall-clock time after which a cell's process is killed; 0 for ten times solve per objective",
+	"instances.name":         "Name of the source; instances are NAME/00, NAME/01, …",
+	"instances.file":         "A file that holds one instance, instead of a trace",
+	"instances.trace":        "A built-in trace (builtin:philly-like) or a Parquet file",
+	"instances.where":        "Filters of rows, by column: {gpus: \"<=4\", status: completed}",
+	"instances.slice":        "Which consecutive jobs of the trace become instances",
+	"instances.slice.jobs":   "Jobs per instance",
+	"instances.slice.at":     "Where the windows lie: start, busiest, random, sample or the index of the first job",
+	"instances.slice.repeat": "Number of windows",
+	"instances.cluster":      "The cluster: uniform servers",
+
+	"instances.cluster.servers":       "Number of servers",
+	"instances.cluster.gpusPerServer": "GPUs of each server",
+	"instances.cluster.inter":         "Bandwidth between servers, per server",
+	"instances.cluster.intra":         "Bandwidth within a server",
+	"instances.model":                 "The model of jobs",
+	"instances.round":                 "Releases and durations are rounded up to multiples of this; 0 leaves them",
+	"instances.iteration":             "Length of one iteration, about; 0 for the whole run",
+	"instances.params":                "Synthetic AllReduce volume of jobs on several GPUs; 0 for none",
+	"instances.weights":               "unit or random; empty for the trace's",
+	"instances.tooLarge":              "error or drop: what to do with gangs larger than the cluster",
+	"instances.history":               "Jobs completed before the slice that predictors may see; the last ones",
+	"instances.slotted":               "Decisions at slot boundaries alone; the slot is round",
+	"instances.deadline":              "Deadline of the objective scheduled-weight",
+	"instances.profiles":              "Pipeline configurations on a GPU (builtin:v100) or a Parquet file of profiles",
+	"instances.singleShare":           "Share of single-GPU jobs, drawn anew",
+	"instances.matchDemand":           "Configurations of as many GPUs as the trace says",
+	"instances.shrink":                "Divides releases and iterations",
+	"instances.storage":               "Bandwidth of the storage that checkpoints are loaded from",
+	"instances.startup":               "Time of every (re)start beside the load",
+	"instances.gpuMemory":             "Memory of a GPU",
+	"instances.ring":                  "Ring AllReduce instead of parameter servers",
+	"instances.sharing":               "What the sharing model takes beside",
+	"instances.sharing.load":          "Divides releases: jobs come that many times as often",
+	"instances.sharing.xi":            "Interference of every pair of jobs, in place of the table",
+	"instances.sharing.pause":         "Time of every preemption and change of size",
+	"instances.sharing.malleable":     "Jobs may change their number of GPUs (class M)",
+	"instances.objectives":            "Objectives of this source, instead of the suite's",
+	"instances.methods":               "Methods of this source, instead of the suite's",
+	"instances.references":            "References of this source, instead of the suite's",
+}

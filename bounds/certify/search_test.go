@@ -1,0 +1,84 @@
+package certify_test
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+
+	"yardstick/bounds"
+	"yardstick/bounds/certify"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+	"yardstick/solvers/exhaustive/bouts"
+)
+
+// searched checks that the search accepts an optimum and nothing above it.
+func searched(t *testing.T, in *sched.Instance, class sched.Class, obj sched.Objective, optimum *big.Rat) {
+	t.Helper()
+	b := bounds.Bound{Name: "optimum", Class: class, Objective: obj, Value: optimum, Proof: &bounds.Proof{Kind: "search"}}
+	if _, err := certify.Check(in, document(t, in, &b)); err != nil {
+		t.Errorf("the optimum %v of %v: %v", optimum.RatString(), obj, err)
+	}
+	b.Value = new(big.Rat).Add(optimum, big.NewRat(1, 1000))
+	if _, err := certify.Check(in, document(t, in, &b)); !errors.Is(err, certify.ErrRefuted) {
+		t.Errorf("more than the optimum %v of %v: %v", optimum.RatString(), obj, err)
+	}
+}
+
+// TestSearchGangs compares with the optimum by enumeration.
+func TestSearchGangs(t *testing.T) {
+	for seed := range uint64(80) {
+		r := schedtest.Rand(seed)
+		s := shape(r, seed)
+		s.Jobs, s.GPUs = 1+r.IntN(3), 1+r.IntN(3)
+		in := schedtest.Gang(r, s)
+		for _, obj := range minimised {
+			_, optimum := schedtest.BruteForce(in, obj)
+			searched(t, in, sched.Class{Kind: sched.N}, obj, optimum)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+}
+
+// TestSearchBouts compares with the dynamic program over preemptive schedules.
+func TestSearchBouts(t *testing.T) {
+	for seed := range uint64(150) {
+		r := schedtest.Rand(seed)
+		s := schedtest.Shape{Jobs: 1 + r.IntN(4), Servers: 1, GPUs: 4, Uniform: true, Stages: 1, Weights: seed%2 == 0, Slot: sched.Second}
+		in := schedtest.Preemptive(r, s)
+		if seed%3 == 0 { // what does not fit the slots
+			in.Slot = 700_000 * sched.Time(1+seed%2)
+		}
+		for _, obj := range minimised {
+			b, err := bouts.Solve(context.Background(), in, obj, bouts.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			searched(t, in, sched.Class{Kind: sched.P, Slotted: true}, obj, b.Lower)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+}
+
+// TestSearchSharing compares with the optimum by enumeration.
+func TestSearchSharing(t *testing.T) {
+	for seed := range uint64(40) {
+		s := schedtest.Slots{Jobs: 2 + int(seed%2), Servers: []int{2, 1}, Work: [2]int{1, 5}, Span: 3, Gang: 3, Xi: 1 + float64(seed%5)/2, Options: 1 + int(seed/2%2), Ragged: seed%3 == 0}
+		in := schedtest.SlottedSharing(seed, s)
+		for i := range in.Jobs {
+			in.Jobs[i].Weight = float64(1 + (int(seed)+3*i)%5)
+		}
+		for _, obj := range minimised {
+			_, optimum := schedtest.SharingBruteForce(in, obj)
+			searched(t, in, sched.Class{Kind: sched.S, Slotted: true}, obj, optimum)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package certify
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"yardstick/sched"
+)
+
+// job is what bounds for exclusive gangs know of a job.
+type job struct {
+	release sched.Time
+	length  sched.Time // d_j: load, and a lower bound on the training time on any placement
+	gang    int64
+}
+
+// claim states that a job trains for at least so many microseconds wherever it
+// is placed. Claims are needed of jobs with several stages that fit no server.
+type claim struct {
+	Job  int   `json:"job"`
+	Time int64 `json:"time"`
+}
+
+// gangs returns the jobs of an instance of exclusive gangs. Each d_j is the
+// load plus the least training time, which is computed here, or claimed and then
+// proven, or, without a claim, what the stages take with all of their
+// neighbours beside them.
+func (c *Checker) gangs(claims []claim) ([]job, error) {
+	if c.in.Model != sched.ModelGang && c.in.Model != sched.ModelPreemptive {
+		return nil, refuted("it is about exclusive gangs, not the %s model", c.in.Model)
+	}
+	if c.jobs == nil {
+		c.times = newTimes(c.in)
+		for i := range c.in.Jobs {
+			j := &c.in.Jobs[i]
+			c.jobs = append(c.jobs, job{j.Release, j.Load + c.times.least(j), int64(j.Gang())})
+		}
+	}
+	out := slices.Clone(c.jobs)
+	for _, m := range claims {
+		if m.Job < 0 || m.Job >= len(out) {
+			return nil, refuted("there is no job %d", m.Job)
+		}
+		j := &c.in.Jobs[m.Job]
+		d := j.Load + sched.Time(m.Time)
+		switch {
+		case m.Time < 0 || sched.Time(m.Time) > sched.MaxTime:
+			return nil, refuted("job %d is said to train for %d µs", m.Job, m.Time)
+		case d <= out[m.Job].length:
+			continue
+		}
+		if err := c.times.atLeast(j, m.Time); err != nil {
+			return nil, fmt.Errorf("job %d is said to train for at least %d µs: %w", m.Job, m.Time, err)
+		}
+		out[m.Job].length = d
+	}
+	for i, j := range out {
+		if j.length > sched.MaxTime {
+			return nil, tooHard("job %d would run for more than %v", i, sched.MaxTime)
+		}
+	}
+	return out, nil
+}
+
+// times finds least training times.
+type times struct {
+	in    *sched.Instance
+	sizes []size // of servers, largest first
+	known map[string]*big.Rat
+	parts map[string]*parts
+}
+
+// size is how many servers have so many GPUs.
+type size struct{ gpus, count int }
+
+func newTimes(in *sched.Instance) *times {
+	t := &times{in: in, known: map[string]*big.Rat{}, parts: map[string]*parts{}}
+	for _, s := range in.Cluster.Servers {
+		k := slices.IndexFunc(t.sizes, func(z size) bool { return z.gpus == s.GPUs })
+		switch {
+		case s.GPUs == 0:
+		case k < 0:
+			t.sizes = append(t.sizes, size{s.GPUs, 1})
+		default:
+			t.sizes[k].count++
+		}
+	}
+	slices.SortFunc(t.sizes, func(a, b size) int { return cmp.Compare(b.gpus, a.gpus) })
+	return t
+}
+
+// plain reports whether an iteration takes as long as its computation wherever
+// the job runs.
+func plain(j *sched.Job) bool {
+	st := &j.Stages[0]
+	return len(j.Stages) == 1 && (st.Replicas == 1 || st.Params == 0) && (st.Slices <= 1 || st.SliceSync == 0)
+}
+
+// spans reports whether the job fits no server, and has several stages, so that
+// its least training time is a question of which replicas to put together.
+func (t *times) spans(j *sched.Job) bool { return len(j.Stages) > 1 && j.Gang() > t.sizes[0].gpus }
+
+// least returns the least training time, or a lower bound if the job spans.
+func (t *times) least(j *sched.Job) sched.Time {
+	if plain(j) {
+		nanos := new(big.Int).Mul(big.NewInt(j.Iters), big.NewInt(int64(j.Stages[0].Compute)))
+		return clip(roundUp(new(big.Rat).SetFrac(nanos, big.NewInt(1000))).Num())
+	}
+	key := kind(j)
+	alpha := t.known[key]
+	if alpha == nil {
+		if b := stagesOf(t.in, j); len(j.Stages) == 1 && j.Gang() > t.sizes[0].gpus {
+			alpha = t.evenly(b)
+		} else { // no term for the network card is left
+			alpha = b.alpha(b.replicas, 1)
+		}
+		t.known[key] = alpha
+	}
+	return clip(runs(j.Iters, alpha))
+}
+
+// clip returns a time of at most just beyond MaxTime.
+func clip(v *big.Int) sched.Time {
+	if most := integer(sched.MaxTime + 1); v.Cmp(most) > 0 {
+		v = most
+	}
+	return sched.Time(v.Int64())
+}
+
+// kind tells jobs apart that may have different times per iteration.
+func kind(j *sched.Job) string { return fmt.Sprint(j.Stages, j.Edges) }
+
+// evenly returns the least alpha of a single stage on several servers. With x
+// replicas on a server of g GPUs it is larger the larger g/x is; so it is the least
+// of these numbers for which there are servers that can hold all replicas, each
+// none or enough of them.
+func (t *times) evenly(b *stages) *big.Rat {
+	k, width := b.replicas[0], b.width[0]
+	var best *big.Rat
+	type offer struct{ x, gpus int }
+	var offers []offer
+	for _, z := range t.sizes {
+		for x := 1; x <= min(z.gpus/width, k); x++ {
+			offers = append(offers, offer{x, z.gpus})
+		}
+	}
+	slices.SortFunc(offers, func(a, b offer) int { return cmp.Compare(a.gpus*b.x, b.gpus*a.x) }) // by g/x
+	low, high := 0, len(offers)-1
+	for low < high { // the least offer that suffices
+		mid := (low + high) / 2
+		if t.hold(k, width, offers[mid].x, offers[mid].gpus) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	best = b.alpha([]int{offers[low].x}, offers[low].gpus)
+	return best
+}
+
+// hold reports whether some servers hold exactly k replicas, each of g GPUs at
+// least g·x/gpus.
+func (t *times) hold(k, width, x, gpus int) bool {
+	most := make([]int, k+1) // by the least number that chosen servers hold: the largest they can
+	for i := range most {
+		most[i] = -1
+	}
+	most[0] = 0
+	for _, z := range t.sizes {
+		least, room := max(1, (z.gpus*x+gpus-1)/gpus), z.gpus/width
+		if least > room {
+			continue
+		}
+		for range min(z.count, k/least) {
+			for i := k; i >= least; i-- {
+				if most[i-least] >= 0 {
+					most[i] = max(most[i], most[i-least]+room)
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(most, func(m int) bool { return m >= k })
+}
+
+// atLeast proves that a job trains for at least so long on every placement, by
+// a search for a faster one: servers are filled with replicas whose times are
+// short enough, always the first replica left among them.
+func (t *times) atLeast(j *sched.Job, micros int64) error {
+	b := stagesOf(t.in, j)
+	s := &cover{stages: b, failed: map[string]bool{}, left: slices.Clone(b.replicas), steps: coverSteps}
+	for _, z := range t.sizes {
+		s.free = append(s.free, z.count)
+		list, err := s.contents(z.gpus, func(counts []int) bool {
+			const sure = 1.0 / (1 << 30)
+			switch about := b.about(counts, z.gpus) * 1e6 * float64(j.Iters) / float64(micros); {
+			case about > 1+sure:
+				return false
+			case about < 1-sure-2/float64(micros): // a microsecond less, rounded up
+				return true
+			}
+			return runs(j.Iters, b.alpha(counts, z.gpus)).Cmp(big.NewInt(micros)) < 0
+		})
+		if err != nil {
+			return err
+		}
+		s.fill = append(s.fill, list)
+	}
+	switch found := s.search(); {
+	case s.steps < 0:
+		return tooHard("more than %d steps are needed", coverSteps)
+	case found:
+		return refuted("a faster placement exists")
+	}
+	return nil
+}
+
+// coverSteps limits a search for a placement, and a list of contents.
+const coverSteps = 2_000_000
+
+// cover searches for servers that hold all replicas.
+type cover struct {
+	*stages
+	fill   [][][]int // for each size of server, what one may hold
+	free   []int     // for each size of server, how many are free
+	left   []int     // replicas by stage
+	failed map[string]bool
+	steps  int
+}
+
+// contents lists what a server may hold that is good.
+func (s *cover) contents(gpus int, good func([]int) bool) ([][]int, error) {
+	var out [][]int
+	counts := make([]int, len(s.replicas))
+	steps := coverSteps / 10
+	var extend func(stage, room int)
+	extend = func(stage, room int) {
+		if steps--; steps < 0 {
+			return
+		}
+		if stage == len(counts) {
+			if room < gpus && good(counts) {
+				out = append(out, slices.Clone(counts))
+			}
+			return
+		}
+		for x := 0; x <= s.replicas[stage] && x*s.width[stage] <= room; x++ {
+			counts[stage] = x
+			extend(stage+1, room-x*s.width[stage])
+		}
+		counts[stage] = 0
+	}
+	extend(0, gpus)
+	if steps < 0 {
+		return nil, tooHard("a server can be filled in more than %d ways", coverSteps/10)
+	}
+	return out, nil
+}
+
+func (s *cover) search() bool {
+	first := slices.IndexFunc(s.left, func(x int) bool { return x > 0 })
+	if first < 0 {
+		return true
+	}
+	key := fmt.Sprint(s.left, s.free)
+	if s.failed[key] {
+		return false
+	}
+	for z, list := range s.fill {
+		if s.free[z] == 0 {
+			continue
+		}
+		for _, counts := range list {
+			if s.steps--; s.steps < 0 {
+				return false
+			}
+			if counts[first] == 0 || !s.take(counts) {
+				continue
+			}
+			s.free[z]--
+			found := s.search()
+			s.free[z]++
+			for u, x := range counts {
+				s.left[u] += x
+			}
+			if found {
+				return true
+			}
+		}
+	}
+	s.failed[key] = true
+	return false
+}
+
+// take takes the replicas off what is left, if there are as many.
+func (s *cover) take(counts []int) bool {
+	for u, x := range counts {
+		if x > s.left[u] {
+			return false
+		}
+	}
+	for u, x := range counts {
+		s.left[u] -= x
+	}
+	return true
+}

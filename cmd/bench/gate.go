@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench/compare"
+	"yardstick/bench/record"
+)
+
+func (a *app) gateCommand() *cobra.Command {
+	var baseline, share, format string
+	var failures, violations, proofs bool
+	c := &cobra.Command{
+		Use:   "gate DIR",
+		Short: "Exit with code 4 when a ratio, a bound or a theorem got worse or is violated",
+		Long: `Holds a result to rules, for use in continuous integration, and prints one line
+per reason. Comparisons are exact. Without a baseline only violations are looked
+for: schedules beyond a proven bound or optimum, and theorems violated although
+their assumptions are met.
+
+With --baseline, the result must also have no new failures or missing rows, no
+bound, optimum or theorem that was lost or got weaker, and no method whose
+geometric mean of ratios over a family grew by more than --max-ratio-geomean.
+Rows that a limit in wall-clock time or memory shaped are held to violations and
+failures alone: their values differ from run to run.
+
+Exit codes: 0 the rules hold; 2 bad flags or directory; 4 they do not.`,
+		Example: `  bench gate results/quick
+  bench gate results/quick --baseline results/release --max-ratio-geomean +0.5%`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "table" && format != "json" {
+				return usageError("--format %q: it must be table or json", format)
+			}
+			rules := compare.Rules{NoNewFailures: failures, NoWeakerBounds: proofs, NoViolations: violations}
+			var err error
+			if rules.MaxRatio, err = compare.ParseShare(share); err != nil {
+				return usageError("--max-ratio-geomean: %w", err)
+			}
+			run, err := record.Open(args[0])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			var base *record.Run
+			switch {
+			case baseline != "":
+				if base, err = record.Open(baseline); err != nil {
+					return usageError("%w", err)
+				}
+			case c.Flags().Changed("max-ratio-geomean"), c.Flags().Changed("no-new-failures"), c.Flags().Changed("no-weaker-bound"):
+				return usageError("--max-ratio-geomean, --no-new-failures and --no-weaker-bound go with --baseline")
+			}
+			verdict, err := compare.Gate(run, base, rules)
+			if err != nil {
+				return usageError("%w", err)
+			}
+			return a.showVerdict(verdict, format)
+		},
+	}
+	c.Flags().StringVar(&baseline, "baseline", "", "result directory to compare with")
+	c.Flags().StringVar(&share, "max-ratio-geomean", "0", "by how much a geometric mean of ratios may grow, such as +0.5%")
+	c.Flags().BoolVar(&failures, "no-new-failures", true, "a schedule that the baseline has must be there")
+	c.Flags().BoolVar(&proofs, "no-weaker-bound", true, "bounds, optima and theorems of the baseline must hold")
+	c.Flags().BoolVar(&violations, "no-bound-violation", true, "no schedule beyond a proven bound, no violated theorem")
+	c.Flags().StringVar(&format, "format", "table", "table (one line per reason) or json")
+	return c
+}
+
+func (a *app) showVerdict(v *compare.Verdict, format string) error {
+	if format == "json" {
+		e := json.NewEncoder(a.out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(v); err != nil {
+			return err
+		}
+	} else {
+		for _, r := range v.Reasons {
+			fmt.Fprintf(a.out, "%s: %s\n", r.Rule, r.Text)
+		}
+	}
+	if n := len(v.Reasons); n > 0 {
+		return &exitError{exitGate, fmt.Errorf("the gate stays shut: %d reasons, %d rows looked at", n, v.Rows)}
+	}
+	if format != "json" {
+		with := ""
+		if v.Baseline {
+			with = fmt.Sprintf(" against the baseline, %d of them shaped by limits in time or memory and not compared", v.Skipped)
+		}
+		fmt.Fprintf(a.out, "the gate is open: %d rows looked at%s\n", v.Rows, with)
+	}
+	return nil
+}

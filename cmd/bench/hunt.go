@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench"
+	"yardstick/bench/hunt"
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+type huntFlags struct {
+	policy, model, objective string
+	params                   map[string]string
+	space                    hunt.Space
+	budget                   time.Duration
+	evaluations              int64
+	seed                     uint64
+	workers                  int
+	keep                     string
+	out, resume              string
+	quiet                    bool
+}
+
+// huntedName is what a suite has to call an instance that was found, for policies
+// that draw random numbers: their seed depends on it.
+const huntedName = "hunted"
+
+func (a *app) huntCommand() *cobra.Command {
+	f := huntFlags{}
+	c := &cobra.Command{
+		Use:   "hunt --policy POLICY --model MODEL --jobs N --gpus G",
+		Short: "Search for the instance with the largest proven ratio of a policy",
+		Long: `Searches for the instance on which a policy is worst compared with the proven
+optimum: simulated annealing with restarts over releases, gangs, running times and
+what else the model has. What it finds is shrunk, to the fewest jobs and the
+smallest numbers that keep the ratio, its optimum is proven once more, and it is
+written with -o: FILE.json is the instance, FILE.proof.json has both schedules.
+
+--budget ends the search after a time. --evaluations ends it after so many
+instances; what is found then depends on the seed only, not on -j. Ctrl-C ends it
+early and keeps the best. With --resume FILE the search is kept in the file, and
+goes on from there if the file exists.
+
+Predictions: policies that predict know no past here and take every job to be of
+no length; give them -p predictor=perfect, or hunt a-srpt-perfect.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.hunt(c.Context(), &f) },
+	}
+	c.Flags().StringVar(&f.policy, "policy", "", "the policy, such as a-srpt-perfect or srtf")
+	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
+	c.Flags().StringVar(&f.model, "model", "gang", "gang (continuous time), preemptive, sharing or elastic (slots)")
+	c.Flags().StringVar(&f.objective, "objective", "total-completion", "whose ratio counts")
+	c.Flags().IntVar(&f.space.Jobs, "jobs", 6, "the most jobs")
+	c.Flags().IntVar(&f.space.GPUs, "gpus", 4, "GPUs of the cluster")
+	c.Flags().IntVar(&f.space.Servers, "servers", 1, "servers that they are on")
+	c.Flags().IntVar(&f.space.Gang, "gang", 0, "the most GPUs, or workers, of a job (default all)")
+	c.Flags().Int64Var(&f.space.Longest, "longest", 0, "the longest running time in seconds (default 1000; 12 in slots)")
+	c.Flags().DurationVar(&f.budget, "budget", 0, "wall-clock time to search for (default 60s without --evaluations)")
+	c.Flags().Int64Var(&f.evaluations, "evaluations", 0, "instances to look at")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the search")
+	c.Flags().IntVarP(&f.workers, "workers", "j", 0, "searches at a time (default one per core)")
+	c.Flags().StringVar(&f.keep, "keep", "1", "part of the ratio that shrinking must keep, such as 0.95")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "JSON file for the instance; its proof goes beside it")
+	c.Flags().StringVar(&f.resume, "resume", "", "file that holds the state of the search")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+func (a *app) hunt(ctx context.Context, f *huntFlags) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	if f.resume != "" {
+		if o.Resume, err = readState(f.resume); err != nil {
+			return err
+		}
+		o.Save = func(s *hunt.State) error {
+			return writeFile(f.resume, func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
+		}
+	}
+	limited := ctx
+	if f.budget > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, f.budget)
+		defer cancel()
+	}
+	start := time.Now()
+	w := &huntWatch{start: start, budget: f.budget, evaluations: f.evaluations, terminal: isTerminalWriter(a.err)}
+	if !f.quiet {
+		w.out = a.err
+		o.Watch = w.show
+	}
+	r, err := hunt.Run(limited, o)
+	w.clear()
+	switch {
+	case errors.Is(err, hunt.ErrOther):
+		return usageError("%s: %w", f.resume, err)
+	case err != nil:
+		return &exitError{exitInvalid, err}
+	case r.Found == nil && r.Failure != nil:
+		return usageError("none of %d instances could be evaluated: %w", r.Evaluations, r.Failure)
+	case r.Found == nil:
+		return &exitError{exitIncomplete, fmt.Errorf("none of %d instances could be evaluated: no optimum was proven, or nothing was looked at", r.Evaluations)}
+	}
+	if err := a.writeFound(f, r); err != nil {
+		return err
+	}
+	a.printFound(f, r, time.Since(start))
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted: the best so far is above")}
+	}
+	return nil
+}
+
+// options resolves the names that the flags give.
+func (f *huntFlags) options() (hunt.Options, error) {
+	none := hunt.Options{}
+	if f.policy == "" {
+		return none, usageError("--policy is missing: name one, such as --policy a-srpt-perfect")
+	}
+	method, err := resolve(bench.MethodRef{Name: f.policy, Params: f.params})
+	if err != nil {
+		return none, usageError("%w", err)
+	}
+	if method.Kind() != bench.Online {
+		return none, usageError("%s is not an online policy", f.policy)
+	}
+	var objective sched.Objective
+	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
+		return none, usageError("--objective: %w", err)
+	}
+	if objective.Maximised() {
+		return none, usageError("--objective: %v is maximised, and ratios here are of costs", objective)
+	}
+	keep, ok := new(big.Rat).SetString(f.keep)
+	if !ok || keep.Sign() < 0 || keep.Cmp(big.NewRat(1, 1)) > 0 {
+		return none, usageError("--keep %s: it must be between 0 and 1", f.keep)
+	}
+	if f.budget < 0 || f.evaluations < 0 || f.workers < 0 {
+		return none, usageError("--budget, --evaluations and -j must not be negative")
+	}
+	if f.budget == 0 && f.evaluations == 0 {
+		f.budget = time.Minute
+	}
+	f.space.Model, f.space.Weighted = sched.Model(f.model), objective == sched.WeightedCompletion
+	if err := f.space.Validate(); err != nil {
+		return none, usageError("%w", err)
+	}
+	if f.workers == 0 {
+		f.workers = runtime.GOMAXPROCS(0)
+	}
+	return hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective), Space: f.space, Objective: objective, Seed: f.seed,
+		Evaluations: f.evaluations, Workers: f.workers, Keep: keep}, nil
+}
+
+// replayed is a method as a hunt calls it, with the seed that a suite gives it on
+// the instance that is found.
+func replayed(m bench.Method, o sched.Objective) hunt.Policy {
+	seed := datasets.Seed(1, huntedName, 0)
+	return func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
+		out, err := m.Run(ctx, bench.Problem{Instance: in, Objectives: []sched.Objective{o}, Seed: seed})
+		if err != nil {
+			return nil, err
+		}
+		return out[0].Schedule, nil
+	}
+}
+
+func readState(path string) (*hunt.State, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	s := &hunt.State{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, usageError("%s is not the state of a hunt: %w", path, err)
+	}
+	return s, nil
+}
+
+// proofPath is where the proof of an instance is.
+func proofPath(path string) string { return strings.TrimSuffix(path, ".json") + ".proof.json" }
+
+func (a *app) writeFound(f *huntFlags, r *hunt.Result) error {
+	if f.out == "" {
+		return nil
+	}
+	proof := r.Found.Proof(f.policy, f.params)
+	proof.Seed, proof.Evaluations = f.seed, r.Evaluations
+	if err := writeFile(f.out, r.Found.Instance.Write); err != nil {
+		return err
+	}
+	return writeFile(proofPath(f.out), proof.Write)
+}
+
+func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
+	found := r.Found
+	ref := bench.MethodRef{Name: f.policy, Params: f.params}
+	fmt.Fprintf(a.out, "policy       %s, class %s, %s\n", ref, found.Policy.Class(), found.Objective)
+	fmt.Fprintf(a.out, "ratio        %s = %s, proven\n", found.Ratio().RatString(), found.Ratio().FloatString(6))
+	fmt.Fprintf(a.out, "cost         %s\n", costText(found.Objective, found.Cost))
+	fmt.Fprintf(a.out, "optimum      %s (class %s, by %s, proven)\n", costText(found.Objective, found.Optimum), found.Class, found.Method)
+	fmt.Fprintf(a.out, "instance     %d jobs on %d GPUs: %s\n", len(found.Instance.Jobs), found.Instance.Cluster.GPUs(), hunt.Words(found.Instance))
+	fmt.Fprintf(a.out, "evaluations  %d in %v (%.0f a second), seed %d; ratio before shrinking %s\n", r.Evaluations, took.Round(10*time.Millisecond),
+		float64(r.Evaluations)/took.Seconds(), f.seed, found.Before.FloatString(6))
+	if f.out != "" {
+		fmt.Fprintf(a.out, "written      %s, %s; a suite that runs it again:\n\n%s", f.out, proofPath(f.out), huntSuite(f.out, ref, found))
+	}
+}
+
+// huntSuite is a suite of the instance, its policy and what proves its optimum.
+func huntSuite(path string, policy bench.MethodRef, found *hunt.Found) string {
+	return fmt.Sprintf("name: hunted\ninstances:\n  - {name: %s, file: %s}\nobjectives: [%s]\nmethods: [%s]\nreferences: [%s]\n",
+		huntedName, path, found.Objective, yamlRef(policy), yamlRef(methodRef(found.Method)))
+}
+
+// methodRef reads a name with parameters as MethodRef.String writes it.
+func methodRef(text string) bench.MethodRef {
+	name, rest, _ := strings.Cut(text, "(")
+	ref := bench.MethodRef{Name: name, Params: map[string]string{}}
+	for _, p := range strings.Split(strings.TrimSuffix(rest, ")"), ",") {
+		if k, v, ok := strings.Cut(p, "="); ok {
+			ref.Params[k] = v
+		}
+	}
+	return ref
+}
+
+// yamlRef writes a reference as suites do.
+func yamlRef(ref bench.MethodRef) string {
+	if len(ref.Params) == 0 {
+		return ref.Name
+	}
+	var params []string
+	for k, v := range ref.Params {
+		params = append(params, fmt.Sprintf("%s: %q", k, v))
+	}
+	slices.Sort(params)
+	return fmt.Sprintf("{name: %s, params: {%s}}", ref.Name, strings.Join(params, ", "))
+}
+
+// huntWatch shows how a hunt advances.
+type huntWatch struct {
+	out         io.Writer // nil for nowhere
+	terminal    bool
+	start, last time.Time
+	budget      time.Duration
+	evaluations int64
+}
+
+func (w *huntWatch) show(p hunt.Progress) {
+	now := time.Now()
+	every := 10 * time.Second
+	if w.terminal {
+		every = 500 * time.Millisecond
+	}
+	if now.Sub(w.last) < every {
+		return
+	}
+	w.last = now
+	if w.terminal {
+		fmt.Fprintf(w.out, "\r\x1b[K%.100s", w.line(now.Sub(w.start), p))
+	} else {
+		fmt.Fprintln(w.out, w.line(now.Sub(w.start), p))
+	}
+}
+
+// line is "12345 evaluations (2100/s), worst ratio 3.9312, ETA 40s".
+func (w *huntWatch) line(took time.Duration, p hunt.Progress) string {
+	rate := float64(p.Evaluations) / max(took.Seconds(), 1e-3)
+	line := fmt.Sprintf("%d evaluations (%.0f/s)", p.Evaluations, rate)
+	if p.Best != nil {
+		line += ", worst ratio " + p.Best.FloatString(4)
+	}
+	left := time.Duration(-1)
+	if w.budget > 0 {
+		left = max(w.budget-took, 0)
+	}
+	if w.evaluations > 0 && rate > 0 {
+		byCount := time.Duration(float64(w.evaluations-p.Evaluations) / rate * float64(time.Second))
+		if left < 0 || byCount < left {
+			left = byCount
+		}
+	}
+	return fmt.Sprintf("%s, ETA %v", line, left.Round(time.Second))
+}
+
+func (w *huntWatch) clear() {
+	if w.out != nil && w.terminal {
+		fmt.Fprint(w.out, "\r\x1b[K")
+	}
+}
