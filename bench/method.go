@@ -17,7 +17,7 @@ type Kind string
 // The kinds of method.
 const (
 	Online  Kind = "online"  // a policy, replayed event by event
-	Offline Kind = "offline" // sees the whole instance, proves nothing
+	Offline Kind = "offline" // sees the whole instance, does not aim at its optimum
 	Exact   Kind = "exact"   // sees the whole instance, returns a schedule and a proven bound
 	Bound   Kind = "bound"   // returns a proven bound and no schedule
 )
@@ -68,10 +68,17 @@ type Replay struct {
 	DecisionP50, DecisionP99 time.Duration
 	Predictor                string // name of what predicted; "" if the truth was told
 	Predictions              []sim.Prediction
+	Rounds                   *Rounds // of policies that solve a problem again and again in rounds, such as A_online
+}
+
+// Rounds is what the theorems about a policy that works in rounds need to know.
+type Rounds struct {
+	Alpha int  // the most problems that any round solved, or as many as were asked for
+	Kept  bool // every round scheduled at least the weight that is possible by its deadline
 }
 
 // Terminations beside those of package milp.
 const (
-	completed milp.Termination = "COMPLETED"        // a replay: every job is done
+	Completed milp.Termination = "COMPLETED"        // a policy or a heuristic ran to its end
 	slotLimit milp.Termination = "RESOLUTION_LIMIT" // the time slots are too coarse to close the interval
 )

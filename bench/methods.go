@@ -21,14 +21,14 @@ type Replayed struct {
 	// policy is told anyway: the cluster and the table of interference.
 	New func(*sched.Instance) sim.Policy
 	// Replay replays an instance where the simulator of gangs cannot: then it
-	// stands for all the rest.
-	Replay func(ctx context.Context, p Problem, clock func() time.Duration) (*sim.Result, error)
+	// stands for New and NewPredictor. Rounds is nil unless the policy has some.
+	Replay func(ctx context.Context, p Problem, clock func() time.Duration) (*sim.Result, *Rounds, error)
 	// Predictor names what NewPredictor makes from an instance's history and
 	// seed. Without it the policy is told the truth.
 	Predictor    string
 	NewPredictor func(in *sched.Instance, seed uint64) (sim.Predictor, error)
-	// Theorems evaluates what is published about the policy; nil if nothing is.
-	Theorems Theorems
+	// Theorems is what is published about the policy; nil if nothing is.
+	Theorems *Theorems
 }
 
 // Policy returns the method that replays an instance under an online policy.
@@ -47,20 +47,20 @@ func (m *policyMethod) Version() string { return m.version }
 func (m *policyMethod) Kind() Kind      { return Online }
 
 func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
-	r, err := m.replay(ctx, p)
+	r, rounds, err := m.replay(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99,
-		Predictor: m.policy.Predictor, Predictions: r.Predictions}
+		Predictor: m.policy.Predictor, Predictions: r.Predictions, Rounds: rounds}
 	out := make([]Outcome, len(p.Objectives))
 	for i := range out {
-		out[i] = Outcome{Schedule: r.Schedule, Termination: completed, Replay: replay}
+		out[i] = Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay}
 	}
 	return out, nil
 }
 
-func (m *policyMethod) replay(ctx context.Context, p Problem) (*sim.Result, error) {
+func (m *policyMethod) replay(ctx context.Context, p Problem) (*sim.Result, *Rounds, error) {
 	start := time.Now()
 	clock := func() time.Duration { return time.Since(start) }
 	if m.policy.Replay != nil {
@@ -70,13 +70,15 @@ func (m *policyMethod) replay(ctx context.Context, p Problem) (*sim.Result, erro
 	if m.policy.NewPredictor != nil {
 		var err error
 		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return sim.Run(ctx, p.Instance, m.policy.New(p.Instance), o)
+	r, err := sim.Run(ctx, p.Instance, m.policy.New(p.Instance), o)
+	return r, nil, err
 }
 
-// LowerBound returns the method that computes one bound.
+// LowerBound returns the method that computes one bound, an upper one where the
+// objective is maximised.
 func LowerBound(ref MethodRef, version string, bound BoundFunc) Method {
 	return &boundMethod{ref, version, bound}
 }
@@ -120,18 +122,18 @@ func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	return out, nil
 }
 
-// search is an exact search that returns a schedule and a proven lower bound
-// for one objective. perBase methods solve objectives that differ by a
-// constant of the instance once.
+// searchMethod returns a schedule for one objective, or a proven bound, or both.
+// Objectives that differ by a constant of the instance are solved once.
 type searchMethod struct {
 	ref     MethodRef
 	version string
+	kind    Kind
 	solve   func(context.Context, Problem, sched.Objective) (Outcome, error)
 }
 
 func (m *searchMethod) Ref() MethodRef  { return m.ref }
 func (m *searchMethod) Version() string { return m.version }
-func (m *searchMethod) Kind() Kind      { return Exact }
+func (m *searchMethod) Kind() Kind      { return m.kind }
 
 func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
@@ -194,13 +196,19 @@ func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outco
 // one objective. It is not asked for objectives that differ from another by a
 // constant of the instance.
 func Search(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
-	return &searchMethod{ref, version, solve}
+	return &searchMethod{ref, version, Exact, solve}
+}
+
+// Heuristic returns a method that sees the whole instance and does not aim at
+// the optimum; it may prove a bound all the same. It is otherwise like Search.
+func Heuristic(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
+	return &searchMethod{ref, version, Offline, solve}
 }
 
 // Exhaustive returns the continuous-time branch and bound over semi-active
 // schedules.
 func Exhaustive(ref MethodRef, version string) Method {
-	return &searchMethod{ref, version, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
+	return &searchMethod{ref, version, Exact, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		r, err := exhaustive.Solve(ctx, p.Instance, objective, exhaustive.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
 		switch {
 		case errors.Is(err, exhaustive.ErrUnsupported):
@@ -220,7 +228,7 @@ func Exhaustive(ref MethodRef, version string) Method {
 // solver: rounded down for the bound, rounded up for the schedule. The slot is
 // chosen by the formulation if 0.
 func TimeIndexed(ref MethodRef, version string, solver func(SuiteLimits) milp.Solver, slot sched.Time) Method {
-	return &searchMethod{ref, version, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
+	return &searchMethod{ref, version, Exact, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		s := solver(p.Limits)
 		if why, err := tooLarge(p.Instance, objective, slot); why != "" || err != nil {
 			return Outcome{Termination: milp.Skipped, Message: why}, err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"yardstick/bench/record"
-	"yardstick/bounds/theorems"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -53,7 +52,7 @@ func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
 			continue
 		}
 		schedules := addSchedules(run, r, best)
-		theorem, err := addTheorems(run, r, standings)
+		theorem, about, err := addTheorems(run, r, standings)
 		violations = errors.Join(violations, err)
 		addPredictions(run, r)
 		for k, objective := range r.Cell.Objectives {
@@ -64,9 +63,8 @@ func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
 				continue // it has no schedule, and so no row among the ratios
 			}
 			row := ratioRow(plan, r, k, objective, st, schedules)
-			if theorem != nil && objective == sched.TotalCompletion {
-				row.Theorem, row.TheoremBound = record.Text(theorem.Statement+" ("+theorem.Form+")"), record.FromRat(theorem.Bound)
-				row.TheoremHolds = record.Some(theorem.Verdict == theorems.Holds)
+			if theorem != nil && objective == about {
+				addHeadline(&row, theorem)
 			}
 			run.Ratios = append(run.Ratios, row)
 		}
@@ -143,9 +141,21 @@ func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *s
 		return row
 	}
 	row.Schedule = schedules[k]
-	addDenominators(&row, v, st, o)
 	addTimes(&row, v)
+	if v.Cost(objective) == nil {
+		row.Message = record.Text(undefined(objective))
+		return row
+	}
+	addDenominators(&row, v, st, o)
 	return row
+}
+
+// undefined says why a verified schedule has no cost.
+func undefined(o sched.Objective) string {
+	if o == sched.ScheduledWeight {
+		return "the instance has no deadline"
+	}
+	return "the schedule leaves jobs out"
 }
 
 // wallLimited reports whether a limit in wall-clock time or memory shaped the
@@ -169,15 +179,21 @@ func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Out
 			row.DualStatus = record.Certified
 		}
 	}
-	if lb := st.lowerBound(v.Class()); lb != nil {
-		row.LowerBound, row.LowerBoundExact = record.FromRat(unit(lb.Value)), record.Exact(unit(lb.Value))
-		row.LowerBoundMethod, row.LowerBoundClass = record.Text(lb.Name), record.Text(lb.Class.String())
-		row.LowerBoundCertified = record.Some(lb.Certified)
-		row.RatioToLowerBound = record.FromPtr(ratio(cost, lb.Value))
+	if b := st.bound(v.Class()); b != nil {
+		value := record.FromRat(unit(b.Value))
+		if st.objective.Maximised() {
+			row.UpperBound = value
+		} else {
+			row.LowerBound = value
+		}
+		row.LowerBoundExact = record.Exact(unit(b.Value))
+		row.LowerBoundMethod, row.LowerBoundClass = record.Text(b.Name), record.Text(b.Class.String())
+		row.LowerBoundCertified = record.Some(b.Certified)
+		row.RatioToLowerBound = record.FromPtr(st.ratio(cost, b.Value))
 	}
 	best := st.bestKnown(v.Class())
 	row.BestKnown = record.FromRat(unit(best))
-	row.RatioToBestKnown = record.FromPtr(ratio(cost, best))
+	row.RatioToBestKnown = record.FromPtr(st.ratio(cost, best))
 	switch optimum := st.optimum(v.Class()); {
 	case optimum != nil:
 		row.Optimum, row.OptimumExact = record.FromRat(unit(optimum)), record.Exact(unit(optimum))
@@ -185,7 +201,7 @@ func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Out
 		if row.LowerBoundCertified.V {
 			row.OptimumStatus = record.Certified // the schedule is verified too
 		}
-		row.RatioToOptimum = record.FromPtr(ratio(cost, optimum))
+		row.RatioToOptimum = record.FromPtr(st.ratio(cost, optimum))
 	case o.ClaimedOptimum != nil:
 		row.Optimum, row.OptimumExact = record.FromRat(unit(o.ClaimedOptimum)), record.Exact(unit(o.ClaimedOptimum))
 		row.OptimumStatus, row.OptimumMethod = record.Claimed, record.Text(row.Method)
@@ -347,6 +363,9 @@ func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 	in := r.Cell.Instance
 	row := record.Bound{Suite: plan.Suite.Name, Instance: in.Name, InstanceSHA256: in.SHA256, Objective: objective.String(),
 		Bound: r.Cell.Method.Ref().String(), Side: record.Lower, CellID: record.Text(r.Cell.ID), Wall: record.Some(r.Wall.Seconds())}
+	if objective.Maximised() {
+		row.Side = record.Upper
+	}
 	if r.Err != nil || len(r.Outcomes[k].Bounds) == 0 {
 		if r.Cell.Method.Kind() == Bound { // a bound that is missing leaves a row that says why
 			row.Message = message(r, k)
@@ -387,6 +406,11 @@ func addSolves(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 			PrimalBound: finite(s.Result.PrimalBound), DualBound: finite(s.Result.DualBound),
 			Nodes: record.Some(int64(s.Result.Stats.Nodes)), Iterations: record.Some(int64(s.Result.Stats.Iterations)),
 			Wall: seconds(s.Result.Stats.Wall), CPU: seconds(s.Result.Stats.CPU), Message: record.Text(s.Result.Message),
+		}
+		for _, b := range r.Outcomes[k].Bounds {
+			if b.Certified {
+				row.Certificate = run.AddCertificate(b.Certificate)
+			}
 		}
 		if s.Result.Stats.PeakRSS > 0 {
 			row.PeakRSS = record.Some(s.Result.Stats.PeakRSS)

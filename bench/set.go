@@ -127,6 +127,11 @@ func (s *Suite) scale(values []any) error {
 			}
 		}
 	}
+	for _, setting := range slices.Concat(s.Matrix.Include, s.Matrix.Exclude) {
+		if jobs, ok := setting["slice.jobs"].(uint64); ok {
+			setting["slice.jobs"] = uint64(scaled(int(jobs)))
+		}
+	}
 	return nil
 }
 

@@ -10,13 +10,14 @@ import (
 	"yardstick/sched/verify"
 )
 
-// ErrBoundViolated means that a verified schedule costs less than a proven
-// bound that applies to it: one of the two is wrong.
-var ErrBoundViolated = errors.New("a verified schedule is cheaper than a proven lower bound")
+// ErrBoundViolated means that a verified schedule is better than a proven bound
+// that applies to it allows: one of the two is wrong.
+var ErrBoundViolated = errors.New("a verified schedule is better than a proven bound")
 
 // standing is everything proven about one instance under one objective: the
 // bounds, and the verified schedules with their costs. All comparisons are
-// exact.
+// exact. Where the objective is maximised, a cost is what is to be large, and
+// bounds are upper ones.
 type standing struct {
 	objective sched.Objective
 	bounds    []bounds.Bound
@@ -32,13 +33,25 @@ type verifiedCost struct {
 	cost   *big.Rat
 }
 
+// addSchedule adds a schedule unless the objective is not defined for it.
 func (s *standing) addSchedule(method string, v *verify.Verified) {
-	s.schedules = append(s.schedules, verifiedCost{method, v.Class(), v.Cost(s.objective)})
+	if cost := v.Cost(s.objective); cost != nil {
+		s.schedules = append(s.schedules, verifiedCost{method, v.Class(), cost})
+	}
 }
 
-// lowerBound returns the strongest bound that may divide a schedule of class
+// compare is negative if the cost a is better than b, and positive if it is
+// worse.
+func (s *standing) compare(a, b *big.Rat) int {
+	if s.objective.Maximised() {
+		return b.Cmp(a)
+	}
+	return a.Cmp(b)
+}
+
+// bound returns the strongest bound that may be compared with a schedule of class
 // c, or nil. Of equal bounds it prefers a certified one, then the first.
-func (s *standing) lowerBound(c sched.Class) *bounds.Bound {
+func (s *standing) bound(c sched.Class) *bounds.Bound {
 	var best *bounds.Bound
 	for i := range s.bounds {
 		b := &s.bounds[i]
@@ -49,7 +62,7 @@ func (s *standing) lowerBound(c sched.Class) *bounds.Bound {
 			best = b
 			continue
 		}
-		order := b.Value.Cmp(best.Value)
+		order := s.compare(b.Value, best.Value)
 		if order > 0 || order == 0 && b.Certified && !best.Certified {
 			best = b
 		}
@@ -57,35 +70,35 @@ func (s *standing) lowerBound(c sched.Class) *bounds.Bound {
 	return best
 }
 
-// bestKnown returns the least cost of a verified schedule that shows what
+// bestKnown returns the best cost of a verified schedule that shows what
 // class c can reach: one of c itself or of a class contained in it.
 func (s *standing) bestKnown(c sched.Class) *big.Rat {
 	var best *big.Rat
 	for i := range s.schedules {
 		v := &s.schedules[i]
-		if v.class.Reaches(c) && (best == nil || v.cost.Cmp(best) < 0) {
+		if v.class.Reaches(c) && (best == nil || s.compare(v.cost, best) < 0) {
 			best = v.cost
 		}
 	}
 	return best
 }
 
-// optimum returns the least cost in class c if it is proven: a lower bound of
-// the class meets a verified schedule. Otherwise it returns nil.
+// optimum returns the best cost in class c if it is proven: a bound of the class
+// meets a verified schedule. Otherwise it returns nil.
 func (s *standing) optimum(c sched.Class) *big.Rat {
-	lb, best := s.lowerBound(c), s.bestKnown(c)
-	if lb == nil || best == nil || lb.Value.Cmp(best) != 0 {
+	bound, best := s.bound(c), s.bestKnown(c)
+	if bound == nil || best == nil || bound.Value.Cmp(best) != 0 {
 		return nil
 	}
 	return best
 }
 
-// check returns ErrBoundViolated if any schedule is cheaper than a bound that
+// check returns ErrBoundViolated if any schedule is better than a bound that
 // applies to it.
 func (s *standing) check() error {
 	for _, v := range s.schedules {
 		for _, b := range s.bounds {
-			if b.Divides(v.class, s.objective) == nil && v.cost.Cmp(b.Value) < 0 {
+			if b.Divides(v.class, s.objective) == nil && s.compare(v.cost, b.Value) < 0 {
 				return fmt.Errorf("%w: %s of %s costs %s, bound %s of %s is %s",
 					ErrBoundViolated, v.class, v.method, v.cost.RatString(), b.Class, b.Name, b.Value.RatString())
 			}
@@ -94,11 +107,15 @@ func (s *standing) check() error {
 	return nil
 }
 
-// ratio returns cost/denominator, or nil where there is none. A denominator of
-// zero makes a ratio of one if the cost is zero too, and none otherwise.
-func ratio(cost, denominator *big.Rat) *float64 {
+// ratio returns cost/denominator, or denominator/cost where the objective is
+// maximised, so that it is 1 for the best; nil where there is none. A divisor of
+// zero makes a ratio of one if the other is zero too, and none otherwise.
+func (s *standing) ratio(cost, denominator *big.Rat) *float64 {
 	if cost == nil || denominator == nil {
 		return nil
+	}
+	if s.objective.Maximised() {
+		cost, denominator = denominator, cost
 	}
 	r := 1.0
 	if denominator.Sign() != 0 {

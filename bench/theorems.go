@@ -11,11 +11,16 @@ import (
 	"yardstick/sched/verify"
 )
 
-// Theorems evaluates the published theorems about a policy on one of its
-// schedules. predicted has the iterations that the policy was told for every
-// job, nil if it was told the truth; opt is what is proven about the least
-// total completion time of its class.
-type Theorems func(v *verify.Verified, predicted []int64, opt theorems.Interval) ([]theorems.Result, error)
+// Theorems is what is published about a policy.
+type Theorems struct {
+	// Objective is the one whose least value the statements are about.
+	Objective sched.Objective
+	// Evaluate applies them to one of the policy's schedules, given what its
+	// replay reported and what is proven about that least value in its class.
+	Evaluate func(*verify.Verified, *Replay, theorems.Interval) ([]theorems.Result, error)
+	// Headline picks the result that sums the others up, if one does.
+	Headline func([]theorems.Result) (theorems.Result, bool)
+}
 
 // ErrTheoremViolated means that a proven theorem does not hold on a verified
 // schedule that meets its assumptions: the theorem, its proof or this program is
@@ -23,16 +28,17 @@ type Theorems func(v *verify.Verified, predicted []int64, opt theorems.Interval)
 var ErrTheoremViolated = errors.New("a theorem is violated although its assumptions are met")
 
 // addTheorems adds what the theorems about the cell's policy say of its
-// schedule, and returns the result that sums it up, or nil.
-func addTheorems(run *record.Run, r *CellResult, all *standings) (*theorems.Result, error) {
+// schedule, and returns the result that sums it up, or nil, with the objective
+// that it is about.
+func addTheorems(run *record.Run, r *CellResult, all *standings) (*theorems.Result, sched.Objective, error) {
 	m, ok := r.Cell.Method.(*policyMethod)
 	if !ok || m.policy.Theorems == nil || len(r.Verified) == 0 || r.Verified[0] == nil {
-		return nil, nil
+		return nil, 0, nil
 	}
-	in, v := r.Cell.Instance, r.Verified[0]
-	results, err := m.policy.Theorems(v, r.Outcomes[0].Replay.predicted(len(in.Jobs)), all.completion(in, v.Class()))
+	in, v, about := r.Cell.Instance, r.Verified[0], m.policy.Theorems
+	results, err := about.Evaluate(v, r.Outcomes[0].Replay, all.least(in, about.Objective, v.Class()))
 	if err != nil {
-		return nil, fmt.Errorf("theorems about %s on %s: %w", m.ref, in.Name, err)
+		return nil, 0, fmt.Errorf("theorems about %s on %s: %w", m.ref, in.Name, err)
 	}
 	var contradictions error
 	for i := range results {
@@ -41,14 +47,23 @@ func addTheorems(run *record.Run, r *CellResult, all *standings) (*theorems.Resu
 			contradictions = errors.Join(contradictions, fmt.Errorf("%w: %s (%s) about %s on %s", ErrTheoremViolated, t.Statement, t.Form, m.ref, in.Name))
 		}
 	}
-	if headline, ok := theorems.Headline(results); ok {
-		return &headline, contradictions
+	if headline, ok := about.Headline(results); ok {
+		return &headline, about.Objective, contradictions
 	}
-	return nil, contradictions
+	return nil, 0, contradictions
 }
 
-// predicted returns the predictions by job, or nil if there are none.
-func (p *Replay) predicted(jobs int) []int64 {
+// addHeadline adds the theorem that sums a run up to its row.
+func addHeadline(row *record.Ratio, t *theorems.Result) {
+	row.Theorem, row.TheoremBound = record.Text(t.Statement+" ("+t.Form+")"), record.FromRat(t.Bound)
+	if t.Verdict == theorems.Holds || t.Verdict == theorems.Violated {
+		row.TheoremHolds = record.Some(t.Verdict == theorems.Holds)
+	}
+}
+
+// Predicted returns the predictions by job, or nil if the policy was told the
+// truth.
+func (p *Replay) Predicted(jobs int) []int64 {
 	if p.Predictor == "" {
 		return nil
 	}
@@ -59,31 +74,38 @@ func (p *Replay) predicted(jobs int) []int64 {
 	return list
 }
 
-// completion returns what is proven about the least total completion time of
-// an instance in a class, from whichever objective tells.
-func (a *standings) completion(in *Instance, c sched.Class) theorems.Interval {
-	releases := new(big.Rat)
-	for i := range in.Jobs {
-		releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
-	}
+// least returns what is proven about the least value of an objective in a class.
+// The total completion time is known from the total job completion time too.
+func (a *standings) least(in *Instance, objective sched.Objective, c sched.Class) theorems.Interval {
 	var known theorems.Interval
-	for objective, constant := range map[sched.Objective]*big.Rat{sched.TotalCompletion: new(big.Rat), sched.TotalJCT: releases} {
-		st := a.byKey[standingKey{in, objective}]
-		if st == nil {
-			continue
+	a.narrow(&known, standingKey{in, objective}, c, new(big.Rat))
+	if objective == sched.TotalCompletion {
+		releases := new(big.Rat)
+		for i := range in.Jobs {
+			releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
 		}
-		if b := st.lowerBound(c); b != nil {
-			if v := new(big.Rat).Add(b.Value, constant); known.Lower == nil || v.Cmp(known.Lower) > 0 {
-				known.Lower = v
-			}
-		}
-		if best := st.bestKnown(c); best != nil {
-			if v := new(big.Rat).Add(best, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
-				known.Upper = v
-			}
-		}
+		a.narrow(&known, standingKey{in, sched.TotalJCT}, c, releases)
 	}
 	return known
+}
+
+// narrow narrows an interval down to what is proven under one objective, to
+// which a constant is added.
+func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Class, constant *big.Rat) {
+	st := a.byKey[key]
+	if st == nil {
+		return
+	}
+	if b := st.bound(c); b != nil {
+		if v := new(big.Rat).Add(b.Value, constant); known.Lower == nil || v.Cmp(known.Lower) > 0 {
+			known.Lower = v
+		}
+	}
+	if best := st.bestKnown(c); best != nil {
+		if v := new(big.Rat).Add(best, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
+			known.Upper = v
+		}
+	}
 }
 
 func theoremRow(r *CellResult, t *theorems.Result) record.Theorem {

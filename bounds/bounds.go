@@ -40,7 +40,8 @@ import (
 // model.
 var ErrNotApplicable = errors.New("bound does not apply")
 
-// Bound is a proven lower bound on the cost of every schedule of one instance.
+// Bound is a proven lower bound on the cost of every schedule of one instance, or
+// an upper one where the objective is maximised.
 type Bound struct {
 	Name      string
 	Class     sched.Class // the weakest class it is proven for

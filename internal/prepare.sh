@@ -67,6 +67,8 @@ if [[ ${1:-build} == test ]]; then
 	need glpsol glpk-utils
 	need cbc coinor-cbc
 	need lp_solve lp-solve
+	need /usr/sbin/slurmctld slurm-wlm
+	need parallel parallel
 	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
 fi
 install_packages

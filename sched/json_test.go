@@ -101,7 +101,7 @@ func TestScheduleRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := b.String()
-		if lines := strings.Count(text, "\n"); lines != 6+len(s.Segments) && lines != 6 {
+		if lines := strings.Count(text, "\n"); lines != 7+len(s.Segments) && lines != 7 {
 			t.Errorf("%d lines for %d segments:\n%s", lines, len(s.Segments), text)
 		}
 		got, hash, err := sched.ReadSchedule(&b)

@@ -2,7 +2,10 @@ package sched
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -115,11 +118,24 @@ func (s *Schedule) Sort() {
 	})
 }
 
-// scheduleFile is the JSON form: a schedule and the hash of the instance it
-// was made for.
+// scheduleFile is the JSON form: a schedule, the hash of the instance it was made
+// for, and a seal over both, without which a file that was written by hand is
+// read too.
 type scheduleFile struct {
 	Instance string `json:"instance_sha256"`
 	*Schedule
+	Seal string `json:"seal,omitempty"`
+}
+
+// ErrDamaged reports a schedule that is not the one that was written.
+var ErrDamaged = errors.New("the seal does not fit the schedule: it was changed or damaged")
+
+// seal returns the sha256 of the file without spaces and without a seal, in hex.
+func (f *scheduleFile) seal() (string, error) {
+	bare := scheduleFile{Instance: f.Instance, Schedule: &Schedule{f.Class, append([]Segment{}, f.Segments...)}}
+	b, err := json.Marshal(&bare)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), err
 }
 
 // Write encodes the schedule as JSON, with one segment per line.
@@ -144,16 +160,30 @@ func (s *Schedule) Write(w io.Writer, in *Instance) error {
 			return err
 		}
 	}
-	_, err = io.WriteString(w, "\n  ]\n}\n")
+	seal, err := (&scheduleFile{Instance: in.Hash(), Schedule: s}).seal()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\n  ],\n  \"seal\": %q\n}\n", seal)
 	return err
 }
 
 // ReadSchedule decodes a schedule. It also returns the hash of the instance
 // the schedule was written for, which the caller compares with Instance.Hash.
+//
+// Errors: ErrDamaged, with the schedule as it was found; what is not a schedule.
 func ReadSchedule(r io.Reader) (s *Schedule, instanceHash string, err error) {
 	f := scheduleFile{Schedule: &Schedule{}}
 	if err := decodeStrict(r, &f); err != nil {
 		return nil, "", err
+	}
+	if f.Seal != "" {
+		switch seal, err := f.seal(); {
+		case err != nil:
+			return nil, "", err
+		case seal != f.Seal:
+			return f.Schedule, f.Instance, ErrDamaged
+		}
 	}
 	return f.Schedule, f.Instance, nil
 }

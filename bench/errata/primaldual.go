@@ -165,18 +165,23 @@ func (e *Evidence) lacking() *big.Rat {
 
 // PrimalDualTheorems evaluates what is proven about A_online on one of its runs:
 // Lemma 1, and Theorem 5 where the theorem's algorithm was run, that is the literal
-// form with prices as printed. lambda is then that of Eq. (11) for the whole
-// instance, and nil otherwise; opt is what is proven about the least total weighted
+// form with prices as printed. alpha and kept are as [primaldual.Policy.Alpha]
+// returns them. lambda is that of Eq. (11) for the whole instance, and nil where
+// Theorem 5 is not evaluated; opt is what is proven about the least total weighted
 // completion time of class Es, in microseconds. The assumptions of Theorem 5 are
 // taken not to be met.
-func PrimalDualTheorems(v *verify.Verified, p *primaldual.Policy, lambda *big.Rat, opt theorems.Interval) []theorems.Result {
-	o := onlineRun(v, p, lambda, opt)
+func PrimalDualTheorems(v *verify.Verified, alpha int, kept bool, lambda *big.Rat, opt theorems.Interval) []theorems.Result {
+	o := online(v, alpha, kept, lambda, opt)
 	return append([]theorems.Result{theorems.Competitive(o), theorems.PrintedTheorem5(o)}, theorems.Complexity()...)
 }
 
 func onlineRun(v *verify.Verified, p *primaldual.Policy, lambda *big.Rat, opt theorems.Interval) theorems.OnlineRun {
-	o := theorems.OnlineRun{Cost: v.Cost(sched.WeightedCompletion), Optimum: opt, Lambda: lambda, Total: new(big.Rat)}
-	o.Alpha, o.Kept = p.Alpha()
+	alpha, kept := p.Alpha()
+	return online(v, alpha, kept, lambda, opt)
+}
+
+func online(v *verify.Verified, alpha int, kept bool, lambda *big.Rat, opt theorems.Interval) theorems.OnlineRun {
+	o := theorems.OnlineRun{Cost: v.Cost(sched.WeightedCompletion), Optimum: opt, Alpha: alpha, Kept: kept, Lambda: lambda, Total: new(big.Rat)}
 	for i := range v.Instance().Jobs {
 		w := new(big.Rat).SetFloat64(v.Instance().Jobs[i].Weight)
 		o.Total.Add(o.Total, w)

@@ -36,7 +36,12 @@ func TestPrimalDualTheorems(t *testing.T) {
 			if o.Form == primaldual.Literal {
 				lambda = big.NewRat(1000, 1)
 			}
-			for _, x := range errata.PrimalDualTheorems(schedtest.Verify(t, in, run.Schedule), p, lambda, known) {
+			alpha, kept := p.Alpha()
+			results := errata.PrimalDualTheorems(schedtest.Verify(t, in, run.Schedule), alpha, kept, lambda, known)
+			if x, ok := theorems.PrimalDualHeadline(results); ok != kept || ok && x.Bound.Cmp(big.NewRat(int64(4*alpha), 1)) != 0 {
+				t.Errorf("headline %+v, promises kept: %v", x, kept)
+			}
+			for _, x := range results {
 				if x.Contradiction() {
 					t.Errorf("%s %s: %v > %v", x.Statement, x.Form, x.Left, x.Right)
 				}

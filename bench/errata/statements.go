@@ -138,7 +138,7 @@ func leastCompletion(ctx context.Context, in *sched.Instance, l Limits) (theorem
 }
 
 // aboutLazer runs Algorithms 1 and 2 to the letter and repaired, without
-// deferrals. Jobs that are never started are left out of the schedule, which takes
+// deferrals. Jobs that are never started are left out of the schedule: that takes
 // a deadline.
 func aboutLazer(ctx context.Context, in *sched.Instance) ([]Statement, error) {
 	open := *in
@@ -152,16 +152,28 @@ func aboutLazer(ctx context.Context, in *sched.Instance) ([]Statement, error) {
 		{theorems.Printed, "only the GPUs of the completed job are offered", lazer.Options{OwnGPUs: true}},
 		{theorems.Sharp, "", lazer.Options{}},
 	} {
-		r, err := sim.Run(ctx, &open, lazer.SRTF(run.options), sim.Options{Slotted: in.Slot > 0})
+		out, err := leftOver(ctx, &open, run.options)
 		if err != nil {
 			return nil, err
 		}
-		v, err := verify.Check(&open, r.Schedule)
-		if err != nil {
-			return nil, err
-		}
-		out := int(neverStarted(v).Num().Int64())
-		list = append(list, Statement{Paper: lazerPaper, Policy: "srtf", Unit: "jobs never started", Note: run.note, Result: theorems.Progress(run.form, out)})
+		list = append(list, Statement{Paper: lazerPaper, Policy: "srtf", Unit: "jobs never done", Note: run.note, Result: theorems.Progress(run.form, out)})
 	}
 	return list, nil
+}
+
+// leftOver returns how many jobs are never done, at least. A job that was preempted
+// and is never started again stalls the run: then it is one or more.
+func leftOver(ctx context.Context, in *sched.Instance, o lazer.Options) (int, error) {
+	r, err := sim.Run(ctx, in, lazer.SRTF(o), sim.Options{Slotted: in.Slot > 0})
+	if errors.Is(err, sim.ErrStalled) {
+		return 1, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	v, err := verify.Check(in, r.Schedule)
+	if err != nil {
+		return 0, err
+	}
+	return int(neverStarted(v).Num().Int64()), nil
 }

@@ -29,6 +29,8 @@ import (
 	"slices"
 	"sync"
 
+	"yardstick/bench"
+	"yardstick/bounds"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -80,6 +82,10 @@ type Found struct {
 	Method    string      // what proved the optimum
 	Class     sched.Class // that the optimum is of
 	Before    *big.Rat    // ratio before shrinking
+	// Certificate says that no schedule of the class costs less, and was checked in
+	// exact arithmetic; nil if that would take too long. The optimum is proven all
+	// the same.
+	Certificate []byte
 }
 
 // Ratio returns the ratio of the policy's cost to the optimum.
@@ -323,7 +329,7 @@ func (h *hunt) finish(ctx context.Context, best *candidate) (*Found, error) {
 // exact method of the model.
 //
 // Errors: the policy's; a schedule that breaks a rule; an optimum that is not
-// proven within a limit of nodes.
+// proven within a limit of nodes, or refuted by its certificate.
 func Prove(ctx context.Context, in *sched.Instance, obj sched.Objective, p Policy) (*Found, error) {
 	s, err := p(ctx, in)
 	if err != nil {
@@ -342,5 +348,10 @@ func Prove(ctx context.Context, in *sched.Instance, obj sched.Objective, p Polic
 		return nil, fmt.Errorf("hunt: the policy's schedule costs %v, the optimum %v", f.Cost, f.Optimum)
 	}
 	f.Before = f.Ratio()
+	bound := bounds.Bound{Name: f.Method, Class: f.Class, Objective: obj, Value: f.Optimum}
+	if err := bench.CertifyBound(in, &bound); err != nil {
+		return nil, fmt.Errorf("hunt: %w", err)
+	}
+	f.Certificate = bound.Certificate
 	return f, nil
 }

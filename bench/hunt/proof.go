@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 
+	"yardstick/bounds/certify"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -44,9 +45,13 @@ type Proven struct {
 
 // Proof returns what there is to write about an instance found for a policy.
 func (f *Found) Proof(policy string, params map[string]string) *Proof {
-	return &Proof{Instance: f.Instance.Hash(), Policy: policy, Params: params, Objective: f.Objective, Class: f.Policy.Class(),
+	p := &Proof{Instance: f.Instance.Hash(), Policy: policy, Params: params, Objective: f.Objective, Class: f.Policy.Class(),
 		Ratio: f.Ratio().RatString(), Cost: f.Cost.RatString(), Schedule: f.Policy.Schedule(), Optimal: f.Optimal.Schedule(),
 		Optimum: Proven{Value: f.Optimum.RatString(), Method: f.Method, Class: f.Class, Status: "proven"}}
+	if f.Certificate != nil {
+		p.Optimum.Status, p.Optimum.Certificate = "certified", certify.SHA256(f.Certificate)
+	}
+	return p
 }
 
 // Write encodes the proof as indented JSON, with one segment per line.

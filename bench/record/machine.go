@@ -20,6 +20,9 @@ type Versions struct {
 	Go       string `json:"go"`
 	Arrow    string `json:"arrow,omitempty"`
 	LPSolve  string `json:"lp_solve,omitempty"`
+	// Build holds the compiler's settings, by the names that Go gives them, such
+	// as CGO_CFLAGS, GOAMD64 and vcs.time.
+	Build map[string]string `json:"build,omitempty"`
 }
 
 // BuildVersions returns the versions that the running binary carries. The
@@ -39,6 +42,11 @@ func BuildVersions() Versions {
 			v.Revision = s.Value
 		case "vcs.modified":
 			v.Modified = s.Value == "true"
+		default:
+			if v.Build == nil {
+				v.Build = map[string]string{}
+			}
+			v.Build[s.Key] = s.Value
 		}
 	}
 	for _, d := range info.Deps {

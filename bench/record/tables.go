@@ -31,7 +31,7 @@ func ratioTable(params []Param) *table[Ratio] {
 			{"method", "", Key, "name of the method, with the parameters that differ from its defaults", func(r *R) any { return &r.Method }},
 			{"method_version", "", Value, "changes when the method's results may", func(r *R) any { return &r.MethodVersion }},
 			{"sense", "", Value, "min or max: whether less or more of the objective is better", func(r *R) any { return &r.Sense }},
-			{"kind", "", Value, "online (a policy, replayed), offline (sees the whole instance, proves nothing) or exact (also proves a bound)", func(r *R) any { return &r.Kind }},
+			{"kind", "", Value, "online (a policy, replayed), offline (sees the whole instance, does not aim at its optimum) or exact (also proves a bound)", func(r *R) any { return &r.Kind }},
 			{"clairvoyant", "", Value, "whether the policy was told the true number of iterations", func(r *R) any { return &r.Clairvoyant }},
 			{"termination", "", Value, "why the method stopped, in the words of MathOptInterface (OPTIMAL, INFEASIBLE, TIME_LIMIT, NODE_LIMIT, ...), with CRASHED and SKIPPED", func(r *R) any { return &r.Termination }},
 			{"primal_status", "", Value, "evidence for the schedule: proven (verified), claimed, or null (none)", func(r *R) any { return &r.PrimalStatus }},
@@ -234,7 +234,7 @@ func theoremTable() *table[Theorem] {
 	type R = Theorem
 	return &table[R]{
 		name: "theorems",
-		doc:  "One row per published inequality and schedule that it is about. All of them are about total completion time.",
+		doc:  "One row per published inequality and schedule that it is about: total completion time, or for `primal-dual` total weighted completion time.",
 		rows: func(r *Run) *[]R { return &r.Theorems },
 		omit: func(r *R, limited map[string]bool) bool { return limited[r.CellID] },
 		columns: []column[R]{

@@ -199,7 +199,7 @@ func theoremBlocks(rows []record.Theorem) []block {
 		}
 		slack := missing
 		if c.slack.Valid {
-			slack = thousands(directed(c.slack.V, 1, -1))
+			slack = short(c.slack.V)
 		}
 		t.Rows = append(t.Rows, append(row, cell{slack, ""}))
 	}

@@ -21,7 +21,7 @@ import (
 // fullRun has rows for every section of the page.
 func fullRun() *record.Run {
 	run := sampleRun()
-	large := largeRun(2, 400)
+	large := largeRun(2, 400, 1000)
 	run.Ratios = append(run.Ratios, large.Ratios...)
 	run.Jobs, run.Segments = large.Jobs, large.Segments
 	run.Manifest.Suite = large.Manifest.Suite
@@ -182,7 +182,7 @@ func TestPlacementPage(t *testing.T) {
 func TestPageContradiction(t *testing.T) {
 	run := sampleRun()
 	run.Ratios[2].RatioToOptimum = record.Some(0.9999999999999999)
-	if page := pageOf(t, run); strings.Index(page, `role="alert"`) < 0 || strings.Index(page, `role="alert"`) > strings.Index(page, "<nav") {
+	if page := pageOf(t, run); !strings.Contains(page, `role="alert"`) || strings.Index(page, `role="alert"`) > strings.Index(page, "<nav") {
 		t.Error("no alert before the contents")
 	}
 }

@@ -32,7 +32,10 @@ func lazer() []Item {
 			Caption: "Table 2: JCT, waiting time and futile-preemption time in large-scale simulation (minutes)",
 		}, {
 			Name: "lazer-loads", Paper: lazerPaper, Suites: []string{"lazer-loads"}, Make: lazerLoads, Differs: lazerDiffers(),
-			Caption: "Not in the paper: what deferring does as loads take longer, Earth",
+			Caption: "Not in the paper: what deferring does as loads take longer, Earth on 512 GPUs and its samples on 16",
+		}, {
+			Name: "lazer-bursts", Paper: lazerPaper, Make: lazerBursts,
+			Caption: "Not in the paper: what deferring does as jobs come in bursts, synthetic workloads",
 		},
 	}
 }

@@ -23,11 +23,12 @@ type lazerTimes struct {
 	bound  map[string]string
 }
 
-// lazerKey tells cells apart: a method and, where the suite sweeps something, its
-// values.
-type lazerKey struct{ method, startup string }
+// lazerKey tells cells apart: a method and, where the suite sweeps the startup,
+// the instances' family and its value.
+type lazerKey struct{ method, family, startup string }
 
-// lazerMeasure collects the times of a run, those of all instances together.
+// lazerMeasure collects the times of a run, those of all instances of a key
+// together.
 func lazerMeasure(run *record.Run) map[lazerKey]*lazerTimes {
 	all := map[lazerKey]*lazerTimes{}
 	cells := map[string]*lazerTimes{}
@@ -36,7 +37,10 @@ func lazerMeasure(run *record.Run) map[lazerKey]*lazerTimes {
 		if !r.Cost.Valid {
 			continue
 		}
-		key := lazerKey{r.Method, r.Params["startup"]}
+		key := lazerKey{method: r.Method}
+		if startup := r.Params["startup"]; startup != "" {
+			key.family, key.startup = r.Family, startup
+		}
 		t := all[key]
 		if t == nil {
 			t = &lazerTimes{ratios: map[string][]float64{}, bound: map[string]string{}}

@@ -178,17 +178,20 @@ func lazerFig8abc(_ context.Context, in Input) (*Output, error) {
 // lazerLoads shows what deferring does as loads take longer.
 func lazerLoads(_ context.Context, in Input) (*Output, error) {
 	table := Table{Title: "A load takes the startup and about 1 s; JCT and waiting time in minutes",
-		Columns: []string{"startup", "scheduler", "JCT P50", "P95", "mean", "wait P50", "P95", "total JCT", "total completion", "preemptions", "futile", "jobs with any", "P50 of these, min", "P95, min", "GPU time lost"}}
+		Columns: []string{"jobs", "startup", "scheduler", "JCT P50", "P95", "mean", "wait P50", "P95", "total JCT", "total completion", "preemptions", "futile", "jobs with any", "P50 of these, min", "P95, min", "GPU time lost"}}
 	measured := lazerMeasure(in.Runs[0])
 	methods := []lazerScheduler{{"SJF", "sjf(blocking=skip,placement=pool)"}, {"SRTF", "srtf"}, {"20 s always", "lazer(defer=20s)"}, {"100 s always", "lazer(defer=100s)"}, {"Lazer", "lazer"}, {"Pollux", "periodic-60"}}
-	for _, startup := range []string{"3s", "30s", "100s", "300s"} {
-		for _, s := range methods {
-			t := measured[lazerKey{s.method, startup}]
-			if t == nil {
-				continue
+	for _, family := range []string{"earth", "testbed"} {
+		for _, startup := range []string{"3s", "30s", "100s", "300s"} {
+			for _, s := range methods {
+				t := measured[lazerKey{s.method, family, startup}]
+				if t == nil {
+					continue
+				}
+				row := []string{family, startup, s.name, lazerMinutes(lazerQuantile(t.jct, 0.5)), lazerMinutes(lazerQuantile(t.jct, 0.95)), lazerMinutes(lazerMean(t.jct)),
+					lazerMinutes(lazerQuantile(t.wait, 0.5)), lazerMinutes(lazerQuantile(t.wait, 0.95))}
+				table.Rows = append(table.Rows, append(row, t.preempted()...))
 			}
-			row := []string{startup, s.name, lazerMinutes(lazerQuantile(t.jct, 0.5)), lazerMinutes(lazerQuantile(t.jct, 0.95)), lazerMinutes(lazerMean(t.jct)), lazerMinutes(lazerQuantile(t.wait, 0.5)), lazerMinutes(lazerQuantile(t.wait, 0.95))}
-			table.Rows = append(table.Rows, append(row, t.preempted()...))
 		}
 	}
 	return &Output{Tables: []Table{table}}, nil

@@ -109,7 +109,7 @@ func sharingShape(cells sharingCells) []string {
 				wins++
 			}
 		}
-		notes = append(notes, fmt.Sprintf("SJF-BSBF's average JCT is %+.0f %% of that of %s, less on %d of %d windows", 100*(own.mean/other.mean-1), p.name, wins, other.n))
+		notes = append(notes, fmt.Sprintf("average JCT of SJF-BSBF against %s: %+.0f %%, less on %d of %d windows", p.name, 100*(own.mean/other.mean-1), wins, other.n))
 	}
 	return notes
 }

@@ -62,7 +62,9 @@ func New(in *sched.Instance, hash string) *Checker { return &Checker{in: in, has
 // Check checks one certificate of an instance.
 //
 // Errors: those of Checker.Check.
-func Check(in *sched.Instance, certificate []byte) (*Statement, error) { return New(in, "").Check(certificate) }
+func Check(in *sched.Instance, certificate []byte) (*Statement, error) {
+	return New(in, "").Check(certificate)
+}
 
 // Check decides whether the certificate proves what it states. Cost: for closed
 // bounds and linear programs about linear in the size of instance and data;

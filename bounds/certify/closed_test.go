@@ -54,7 +54,7 @@ func gangBounds() []closed {
 	return []closed{bounds.LB0, bounds.SRPT, bounds.Ranked, bounds.MeanBusyTime, bounds.Area, bounds.Energy, bounds.Packing,
 		bounds.PackedSRPT, bounds.PackedBusyTime,
 		func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
-			return bounds.Hybrid(context.Background(), in, o, bounds.HybridOptions{})
+			return bounds.Hybrid(context.Background(), in, o, bounds.HybridOptions{Evaluations: 50})
 		},
 		func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 			d, err := bounds.Lagrangian(context.Background(), in, o, bounds.LagrangianOptions{Slots: 40, Iterations: 20})
@@ -68,7 +68,7 @@ func gangBounds() []closed {
 // TestGangs: what package bounds computes for exclusive gangs, this package does
 // too, by other code.
 func TestGangs(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(60) {
 		r := schedtest.Rand(seed)
 		in := schedtest.Preemptive(r, shape(r, seed))
 		if seed%2 == 0 {
@@ -94,7 +94,7 @@ func TestGangs(t *testing.T) {
 
 // TestSharing does so for jobs that share GPUs.
 func TestSharing(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(80) {
 		r := schedtest.Rand(seed)
 		in := schedtest.Sharing(r, shape(r, seed))
 		for _, obj := range minimised {

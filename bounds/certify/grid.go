@@ -86,7 +86,9 @@ func (c *Checker) grid(d *document) (proof, error) {
 }
 
 // nextSlot returns the first multiple of the slot from t on.
-func (c *Checker) nextSlot(t sched.Time) sched.Time { return (t + c.in.Slot - 1) / c.in.Slot * c.in.Slot }
+func (c *Checker) nextSlot(t sched.Time) sched.Time {
+	return (t + c.in.Slot - 1) / c.in.Slot * c.in.Slot
+}
 
 func (c *Checker) checkRule(r *rule, jobs []job) error {
 	if len(r.Share) != len(jobs) || r.Most < 0 {

@@ -14,8 +14,8 @@ type intervalData struct {
 	// Slots are what a slot charges for each GPU and microsecond: Slots[k]/Divisor[k].
 	Slots   []float64 `json:"slots"`
 	Divisor []int64   `json:"divisor"`
-	// Parts are what CONF charges besides, for each part of so many GPUs of a
-	// server of a size.
+	// Parts are what CONF charges besides: for each part of so many GPUs of a server
+	// of a size; or, with both 0, for each GPU of a job for which any will do.
 	Parts []partCharge `json:"parts,omitempty"`
 	Least []claim      `json:"least,omitempty"`
 }
@@ -83,7 +83,7 @@ func (c *Checker) intervals(d *document) (*intervals, error) {
 func (p *intervals) length(k int) int64 { return p.t.grid[k+1] - p.t.grid[k] }
 func (p *intervals) slots() int         { return len(p.t.grid) - 1 }
 
-// part is the time that an interval has in common with a slot.
+// common is the time that an interval has in common with a slot.
 type common struct {
 	slot int
 	time int64

@@ -73,7 +73,7 @@ func (p *pool) from(at, gang int64) int64 {
 	return at // there are never so many
 }
 
-// need is a job that waits: from release on it takes work > 0, and at least length.
+// need is a job that waits: from release on it takes work, and at least length.
 type need struct {
 	job                   int
 	release, length, work int64
@@ -90,6 +90,11 @@ func (p *pool) ends(now int64, waiting []need) []int64 {
 		p.rel, p.left, p.alone = append(p.rel, p.by(at)), append(p.left, w.work), append(p.alone, p.from(at, w.gang)+w.length)
 	}
 	slices.Sort(p.alone)
+	for j := range n {
+		if p.left[j] == 0 {
+			p.done = append(p.done, p.rel[j])
+		}
+	}
 	at := int64(0) // in work
 	for len(p.done) < n {
 		best, next := -1, int64(-1)
@@ -117,6 +122,7 @@ func (p *pool) ends(now int64, waiting []need) []int64 {
 			p.done = append(p.done, at)
 		}
 	}
+	slices.Sort(p.done)
 	for k := range p.done {
 		p.done[k] = max(p.when(p.done[k]), p.alone[k])
 	}

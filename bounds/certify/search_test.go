@@ -45,7 +45,7 @@ func TestSearchGangs(t *testing.T) {
 
 // TestSearchBouts compares with the dynamic program over preemptive schedules.
 func TestSearchBouts(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(60) {
 		r := schedtest.Rand(seed)
 		s := schedtest.Shape{Jobs: 1 + r.IntN(4), Servers: 1, GPUs: 4, Uniform: true, Stages: 1, Weights: seed%2 == 0, Slot: sched.Second}
 		in := schedtest.Preemptive(r, s)
@@ -67,7 +67,7 @@ func TestSearchBouts(t *testing.T) {
 
 // TestSearchSharing compares with the optimum by enumeration.
 func TestSearchSharing(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(24) {
 		s := schedtest.Slots{Jobs: 2 + int(seed%2), Servers: []int{2, 1}, Work: [2]int{1, 5}, Span: 3, Gang: 3, Xi: 1 + float64(seed%5)/2, Options: 1 + int(seed/2%2), Ragged: seed%3 == 0}
 		in := schedtest.SlottedSharing(seed, s)
 		for i := range in.Jobs {
@@ -76,6 +76,21 @@ func TestSearchSharing(t *testing.T) {
 		for _, obj := range minimised {
 			_, optimum := schedtest.SharingBruteForce(in, obj)
 			searched(t, in, sched.Class{Kind: sched.S, Slotted: true}, obj, optimum)
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+}
+
+// TestSearchElastic compares with the optimum by enumeration.
+func TestSearchElastic(t *testing.T) {
+	for seed := range uint64(20) {
+		in := elasticShape(seed)
+		in.Jobs = in.Jobs[:min(len(in.Jobs), 3)]
+		for _, obj := range minimised {
+			_, optimum := schedtest.ElasticBruteForce(in, obj)
+			searched(t, in, sched.Class{Kind: sched.E, Slotted: true}, obj, optimum)
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
 			}

@@ -84,7 +84,6 @@ func (c *Checker) searchBouts(d *document, t *target) error {
 		now = min(now, j.release)
 	}
 	s.at(now, 0, state, 0)
-	debugNodes = s.nodes
 	return s.err
 }
 

@@ -90,7 +90,6 @@ func (c *Checker) searchGangs(d *document, t *target) error {
 	}
 	all := uint32(1)<<len(jobs) - 1
 	s.at(s.first(all), all, 0)
-	debugNodes = s.nodes
 	return s.err
 }
 

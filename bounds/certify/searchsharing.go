@@ -338,9 +338,3 @@ func (s *shareSearch) advance(now int64, v *shareState, cost int64) {
 	}
 	s.at(now+1, &next, cost)
 }
-
-func (c *Checker) searchElastic(d *document, t *target) error { return tooHard("not yet") }
-func (c *Checker) patterns(d *document) (proof, error)      { return proof{}, tooHard("not yet") }
-func (c *Checker) elasticAlone(d *document) (proof, error)  { return proof{}, tooHard("not yet") }
-func (c *Checker) elasticBusy(d *document) (proof, error)   { return proof{}, tooHard("not yet") }
-func (c *Checker) elasticPrices(d *document) (proof, error) { return proof{}, tooHard("not yet") }

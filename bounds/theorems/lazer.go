@@ -2,7 +2,7 @@ package theorems
 
 import "math/big"
 
-// LazerProgress is what the Lazer paper takes for granted: every job is started in
+// LazerProgress is what the Lazer paper takes for granted: every job is done in
 // the end. Its forms are Printed, Algorithms 1 and 2 to the letter, and Sharp,
 // with free GPUs counted and offered.
 const LazerProgress = "lazer-progress"
@@ -10,8 +10,8 @@ const LazerProgress = "lazer-progress"
 // OneRelease is what LazerProgress needs as printed.
 const OneRelease Assumption = "every job arrives when jobs run, and fits what it preempts or what one completion releases"
 
-// Progress evaluates LazerProgress on a run that leaves out the given number of jobs:
-// Left is that number and Right is 0.
+// Progress evaluates LazerProgress on a run in which the given number of jobs are
+// never done: Left is that number and Right is 0.
 func Progress(form string, leftOut int) Result {
 	r := Result{Statement: LazerProgress, Form: form, Left: whole(leftOut), Right: new(big.Rat), AtOptimum: true}
 	r.lack(form != Printed || leftOut == 0, OneRelease)

@@ -130,3 +130,15 @@ func (o *OnlineRun) atMost(r Result, low, high int) Result {
 	}
 	return r
 }
+
+// PrimalDualHeadline picks the row that says most about a run of A_online: Lemma
+// 1, if the run kept its promises. Its Bound, 4·alpha, is then proven for the run,
+// whatever is known about the optimum.
+func PrimalDualHeadline(results []Result) (Result, bool) {
+	for _, r := range results {
+		if r.Statement == PrimalDualLemma1 && r.Met() {
+			return r, true
+		}
+	}
+	return Result{}, false
+}

@@ -1,17 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"time"
 
 	"yardstick/bench"
 	"yardstick/bounds"
 	formulation "yardstick/formulate/elastic"
+	"yardstick/formulate/maxweight"
+	"yardstick/formulate/maxweight/columns"
 	"yardstick/heuristics/elastic"
-	"yardstick/heuristics/primaldual"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/solvers/lpsolve"
@@ -27,8 +28,9 @@ func elasticPolicy(policy func(seed uint64) elastic.Policy) func(bench.MethodRef
 }
 
 func replayElastic(policy func(seed uint64) elastic.Policy) bench.Replayed {
-	return bench.Replayed{Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, error) {
-		return elastic.Run(ctx, p.Instance, policy(p.Seed), elastic.Options{Clock: clock})
+	return bench.Replayed{Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, *bench.Rounds, error) {
+		r, err := elastic.Run(ctx, p.Instance, policy(p.Seed), elastic.Options{Clock: clock})
+		return r, nil, err
 	}}
 }
 
@@ -42,67 +44,73 @@ func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
 	})), p.finish()
 }
 
-// exactNodes limits each exact maximum weighted schedule where the suite sets no
-// limit.
-const exactNodes = 10_000
-
-// primalDual makes A_online. Its maximum weighted schedules are those of the
-// greedy algorithm, or exact ones.
-func primalDual(ref bench.MethodRef) (bench.Method, error) {
-	p := readParams(ref)
-	o := primaldual.Options{Shift: p.flag("shift")}
-	p.text("form", o.Form.String(), &o.Form)
-	if o.Form == primaldual.Literal {
-		o.Alpha = max(p.count("alpha"), 1)
-	}
-	exact := p.flag("exact")
-	var g primaldual.Greedy
-	if !exact {
-		p.text("prices", g.Pricing.String(), &g.Pricing)
-		p.text("order", g.Order.String(), &g.Order)
-		g.Fill = p.flag("fill")
-		g.Steps = p.count("steps")
-	}
-	if err := p.finish(); err != nil {
-		return nil, err
-	}
-	return bench.Policy(ref, "1", bench.Replayed{Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, error) {
-		o := o
-		o.MaxWeight = g
-		if exact {
-			// What the policy does may not depend on the clock.
-			o.MaxWeight = primaldual.Exact{Context: ctx, Solver: lpsolve.LP{}, Limits: milp.Limits{Nodes: cmp.Or(p.Limits.Nodes, exactNodes)}}
-		}
-		return elastic.Run(ctx, p.Instance, primaldual.New(o), elastic.Options{Clock: clock})
-	}}), nil
-}
-
-// elasticOptimum is branch and price for sums of completion times.
+// elasticOptimum is branch and price, for sums of completion times and for the
+// weight done by a deadline.
 func elasticOptimum(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
-		r, err := formulation.Solve(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes})
+		limits := milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
+		var s *sched.Schedule
+		var proven *big.Rat
+		var tree *columns.Optimum
+		var err error
+		if o == sched.ScheduledWeight {
+			var r *maxweight.Optimum
+			if r, err = maxweight.Solve(ctx, p.Instance, lpsolve.LP{}, limits); err == nil {
+				s, proven, tree = r.Schedule, r.Upper, r.Tree
+			}
+		} else {
+			var r *formulation.Optimum
+			if r, err = formulation.Solve(ctx, p.Instance, o, lpsolve.LP{}, limits); err == nil {
+				s, proven, tree = r.Schedule, r.Lower, r.Tree
+			}
+		}
 		switch {
 		case errors.Is(err, bounds.ErrNotApplicable), errors.Is(err, formulation.ErrTooLarge):
 			return skipped(err), nil
 		case err != nil:
 			return bench.Outcome{}, err
 		}
-		class := sched.Class{Kind: sched.E, Slotted: true}
-		return bench.Outcome{Schedule: r.Schedule, Termination: r.Tree.Termination,
-			Bounds: []bounds.Bound{{Name: ref.Name, Class: class, Objective: o, Value: r.Lower}}}, nil
+		return bench.Outcome{Schedule: s, Termination: tree.Termination, Bounds: []bounds.Bound{elasticBound(ref.Name, o, proven)}}, nil
 	}), readParams(ref).finish()
+}
+
+// elasticBound states what is proven of schedules of jobs that keep what they
+// have.
+func elasticBound(name string, o sched.Objective, value *big.Rat) bounds.Bound {
+	return bounds.Bound{Name: name, Class: sched.Class{Kind: sched.E, Slotted: true}, Objective: o, Value: value}
 }
 
 // elasticConf is the linear program of configurations, by column generation.
 func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
-	r, err := formulation.Conf(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
-	if errors.Is(err, formulation.ErrTooLarge) {
-		return bounds.Bound{}, "", fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
+	if o == sched.ScheduledWeight {
+		r, err := maxweight.Relax(ctx, p.Instance, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
+		if err != nil {
+			return bounds.Bound{}, "", err
+		}
+		return elasticBound("elastic-conf", o, r.Bound.Value), r.Master.Termination, nil
 	}
+	return relaxed(formulation.Conf(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}))
+}
+
+// elasticAggregate is the same program with all servers merged into one.
+func elasticAggregate(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+	return relaxed(formulation.Aggregate(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}))
+}
+
+func relaxed(r *formulation.Relaxation, err error) (bounds.Bound, milp.Termination, error) {
 	if err != nil {
-		return bounds.Bound{}, "", err
+		return bounds.Bound{}, "", applicable(err)
 	}
 	return r.Bound, r.LP.Termination, nil
+}
+
+// applicable makes an instance that is too large one that a bound does not apply
+// to.
+func applicable(err error) error {
+	if errors.Is(err, formulation.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
+	}
+	return err
 }
 
 // elasticClosed makes a closed bound of the class that the parameter names: Es
@@ -110,10 +118,49 @@ func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bound
 func elasticClosed(bound func(*sched.Instance, sched.Objective, sched.Class) (bounds.Bound, error)) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
-		class := sched.Class{Kind: sched.E, Slotted: true}
-		p.text("class", class.String(), &class)
+		class := p.elasticClass()
 		return bench.LowerBound(ref, "1", bench.Closed(func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 			return bound(in, o, class)
 		})), p.finish()
 	}
+}
+
+func (p *params) elasticClass() sched.Class {
+	class := sched.Class{Kind: sched.E, Slotted: true}
+	p.text("class", class.String(), &class)
+	return class
+}
+
+// elasticIntervals is the linear program over a geometric grid, of the class that
+// the parameter names.
+func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	class := p.elasticClass()
+	ratio := p.number("ratio", "1.3")
+	if p.err == nil && ratio < 1.01 {
+		p.err = errors.New("ratio: it must be at least 1.01")
+	}
+	return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+		b, termination, err := formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
+		return b, termination, applicable(err)
+	}), p.finish()
+}
+
+// elasticDeadlines adds up, over all slots, the weight that cannot be done by
+// then.
+func elasticDeadlines(ref bench.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	steps := p.count("steps")
+	return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+		b, termination, err := formulation.Deadlines(ctx, p.Instance, o, steps, milp.Limits{Time: p.Limits.Solve})
+		return b, termination, applicable(err)
+	}), p.finish()
+}
+
+// number reads a parameter that is a decimal number or a fraction.
+func (p *params) number(name, fallback string) float64 {
+	v := new(big.Rat)
+	p.text(name, fallback, v)
+	f, _ := v.Float64()
+	return f
 }

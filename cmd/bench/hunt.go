@@ -48,7 +48,8 @@ func (a *app) huntCommand() *cobra.Command {
 optimum: simulated annealing with restarts over releases, gangs, running times and
 what else the model has. What it finds is shrunk, to the fewest jobs and the
 smallest numbers that keep the ratio, its optimum is proven once more, and it is
-written with -o: FILE.json is the instance, FILE.proof.json has both schedules.
+written with -o: FILE.json is the instance, FILE.proof.json has both schedules,
+FILE.certificate.json proves the optimum where that takes few steps.
 
 --budget ends the search after a time. --evaluations ends it after so many
 instances; what is found then depends on the seed only, not on -j. Ctrl-C ends it
@@ -196,8 +197,12 @@ func readState(path string) (*hunt.State, error) {
 	return s, nil
 }
 
-// proofPath is where the proof of an instance is.
+// proofPath and certificatePath are where the proof of an instance is, and the
+// certificate of its optimum.
 func proofPath(path string) string { return strings.TrimSuffix(path, ".json") + ".proof.json" }
+func certificatePath(path string) string {
+	return strings.TrimSuffix(path, ".json") + ".certificate.json"
+}
 
 func (a *app) writeFound(f *huntFlags, r *hunt.Result) error {
 	if f.out == "" {
@@ -208,6 +213,11 @@ func (a *app) writeFound(f *huntFlags, r *hunt.Result) error {
 	if err := writeFile(f.out, r.Found.Instance.Write); err != nil {
 		return err
 	}
+	if r.Found.Certificate != nil {
+		if err := writeFile(certificatePath(f.out), func(w io.Writer) error { _, err := w.Write(r.Found.Certificate); return err }); err != nil {
+			return err
+		}
+	}
 	return writeFile(proofPath(f.out), proof.Write)
 }
 
@@ -217,7 +227,11 @@ func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
 	fmt.Fprintf(a.out, "policy       %s, class %s, %s\n", ref, found.Policy.Class(), found.Objective)
 	fmt.Fprintf(a.out, "ratio        %s = %s, proven\n", found.Ratio().RatString(), found.Ratio().FloatString(6))
 	fmt.Fprintf(a.out, "cost         %s\n", costText(found.Objective, found.Cost))
-	fmt.Fprintf(a.out, "optimum      %s (class %s, by %s, proven)\n", costText(found.Objective, found.Optimum), found.Class, found.Method)
+	status := "proven"
+	if found.Certificate != nil {
+		status = "certified"
+	}
+	fmt.Fprintf(a.out, "optimum      %s (class %s, by %s, %s)\n", costText(found.Objective, found.Optimum), found.Class, found.Method, status)
 	fmt.Fprintf(a.out, "instance     %d jobs on %d GPUs: %s\n", len(found.Instance.Jobs), found.Instance.Cluster.GPUs(), hunt.Words(found.Instance))
 	fmt.Fprintf(a.out, "evaluations  %d in %v (%.0f a second), seed %d; ratio before shrinking %s\n", r.Evaluations, took.Round(10*time.Millisecond),
 		float64(r.Evaluations)/took.Seconds(), f.seed, found.Before.FloatString(6))

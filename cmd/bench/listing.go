@@ -44,7 +44,7 @@ func (l *listing) write(w io.Writer, format string) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(objects)
 	}
-	return usageError("--output %q: it must be %s", format, listingFormats)
+	return usageError("--format %q: it must be %s", format, listingFormats)
 }
 
 // shown returns the indices of the columns that people see.

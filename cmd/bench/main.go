@@ -147,7 +147,8 @@ Without further words, "bench run" runs an embedded suite on an embedded trace.`
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
 	root.AddCommand(a.runCommand(), a.planCommand(), a.mergeCommand(), a.submitCommand(), a.manCommand(), a.reproduceCommand(), a.configCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
 		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand(),
-		a.huntCommand(),
+		a.huntCommand(), a.validateCommand(), a.boundCommand(), a.exportCommand(),
 		a.compareCommand(), a.gateCommand())
+	complete(root)
 	return root
 }

@@ -63,7 +63,13 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"elastic-tiresias":       elasticPolicy(func(uint64) elastic.Policy { return elastic.Tiresias() }),
 		"primal-dual":            primalDual,
 		"elastic-optimum":        elasticOptimum,
+		"a-maxweight":            aMaxWeight,
+		"elastic-density":        elasticDensity,
+		"elastic-prices":         elasticPrices,
 		"elastic-conf":           lowerBound(elasticConf),
+		"elastic-aggregate":      lowerBound(elasticAggregate),
+		"elastic-deadlines":      elasticDeadlines,
+		"elastic-intervals":      elasticIntervals,
 		"elastic-alone":          elasticClosed(formulation.Alone),
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
 		"exhaustive":             exhaustiveMethod,
@@ -306,9 +312,10 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		if err := o.Validate(); err != nil {
 			return nil, err
 		}
-		replayed.Theorems = func(v *verify.Verified, predicted []int64, opt theorems.Interval) ([]theorems.Result, error) {
-			return errata.Theorems(v, o, predicted, opt)
-		}
+		replayed.Theorems = &bench.Theorems{Objective: sched.TotalCompletion, Headline: theorems.Headline,
+			Evaluate: func(v *verify.Verified, r *bench.Replay, opt theorems.Interval) ([]theorems.Result, error) {
+				return errata.Theorems(v, o, r.Predicted(len(v.Instance().Jobs)), opt)
+			}}
 		return bench.Policy(ref, "1", replayed), nil
 	}
 }
@@ -340,7 +347,7 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 			}
 			return lazer.SRTF(o)
 		}
-		return bench.Policy(ref, "1", replayed), nil
+		return bench.Policy(ref, "2", replayed), nil
 	}
 }
 

@@ -284,10 +284,15 @@ func (a *app) tabulate(plan *bench.Plan, results []bench.CellResult, dir string,
 	if err := record.Write(dir, rows); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
+	page, err := report.WriteFile(rows)
+	if err != nil {
+		return err
+	}
 	if !t.silent {
 		if err := a.showReport(rows, report.Options{}); err != nil {
 			return err
 		}
+		fmt.Fprintf(a.out, "report %s\n", page)
 	}
 	if reused > 0 && !t.merged {
 		fmt.Fprintf(a.err, "%d of %d cells were finished before; --force runs them again\n", reused, len(plan.Cells))

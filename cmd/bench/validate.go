@@ -49,7 +49,7 @@ to be false have assumptions here that the papers do not state.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.validate(c.Context(), &f, args) },
 	}
 	c.Flags().BoolVar(&f.errata, "errata", false, "list and run the corrections to the papers")
-	c.Flags().StringVarP(&f.format, "output", "o", "table", listingFormats)
+	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
 	c.Flags().DurationVar(&f.time, "time-limit", 30*time.Second, "wall-clock limit of each search for an optimum")
 	c.Flags().IntVar(&f.nodes, "nodes", 200_000, "node limit of each; 0 for none")
 	return c
@@ -79,7 +79,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, args []string) err
 
 func checkListingFormat(format string) error {
 	if !slices.Contains([]string{"table", "md", "csv", "json"}, format) {
-		return usageError("--output %q: it must be %s", format, listingFormats)
+		return usageError("--format %q: it must be %s", format, listingFormats)
 	}
 	return nil
 }

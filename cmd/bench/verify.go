@@ -1,44 +1,76 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bounds/certify"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "verify INSTANCE SCHEDULE",
-		Short: "Check a schedule against every rule of its execution class",
-		Long: `Checks the schedule in SCHEDULE (JSON) for the instance in INSTANCE (JSON) from
-the raw job data alone, and prints its costs. Exits with 5 and lists the
-violated rules when the schedule does not hold.`,
+		Use:   "verify INSTANCE SCHEDULE|CERTIFICATE",
+		Short: "Check a schedule, or the certificate of a bound",
+		Long: `Checks what is in the second file (JSON) for the instance in INSTANCE (JSON), and
+nothing else: a schedule against every rule of its execution class, from the raw
+job data alone, and prints its costs; or a certificate, in exact arithmetic, and
+prints the bound that it proves. Exits with 5 and says what is violated when it
+does not hold.`,
+		Example: `  bench verify instance.json schedule.json
+  bench verify instance.json results/quick/certificates/1f0c….json`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.verify(args[0], args[1]) },
 	}
 }
 
-func (a *app) verify(instancePath, schedulePath string) error {
+func (a *app) verify(instancePath, path string) error {
 	in, err := readInstance(instancePath)
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(schedulePath)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return usageError("%w", err)
 	}
-	defer f.Close()
-	s, hash, err := sched.ReadSchedule(f)
-	if err != nil {
-		return usageError("%s: %w", schedulePath, err)
+	var header struct{ Format string }
+	if json.Unmarshal(text, &header) == nil && header.Format != "" {
+		return a.verifyCertificate(in, path, text)
 	}
-	if hash != "" && hash != in.Hash() {
-		return usageError("%s was made for another instance (sha256 %.12s…, %s has %.12s…): give the instance it was made for", schedulePath, hash, instancePath, in.Hash())
+	return a.verifySchedule(in, instancePath, path, text)
+}
+
+func (a *app) verifyCertificate(in *sched.Instance, path string, text []byte) error {
+	s, err := certify.Check(in, text)
+	if err != nil {
+		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %w", path, err)}
+	}
+	value := new(big.Rat).Set(s.Value)
+	unit := ""
+	if s.Objective.IsTime() {
+		value.Quo(value, big.NewRat(int64(sched.Second), 1))
+		unit = " s"
+	}
+	approx, _ := value.Float64()
+	fmt.Fprintf(a.out, "%s holds\n", path)
+	fmt.Fprintf(a.out, "no schedule of class %v has a %v below %s%s (%.6g), proven by %s\n", s.Class, s.Objective, value.RatString(), unit, approx, s.Kind)
+	return nil
+}
+
+func (a *app) verifySchedule(in *sched.Instance, instancePath, path string, text []byte) error {
+	s, hash, damage := sched.ReadSchedule(bytes.NewReader(text))
+	switch {
+	case damage != nil && !errors.Is(damage, sched.ErrDamaged):
+		return usageError("%s: %w", path, damage)
+	case hash != "" && hash != in.Hash():
+		return usageError("%s was made for another instance (sha256 %.12s…, %s has %.12s…): give the instance it was made for", path, hash, instancePath, in.Hash())
 	}
 	v, err := verify.Check(in, s)
 	var broken *verify.Error
@@ -46,12 +78,15 @@ func (a *app) verify(instancePath, schedulePath string) error {
 		for _, violation := range broken.Violations {
 			fmt.Fprintln(a.out, violation)
 		}
-		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %d violations, listed above", schedulePath, len(broken.Violations))}
+		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %d violations, listed above", path, len(broken.Violations))}
 	}
 	if err != nil {
-		return usageError("%s: %w", schedulePath, err)
+		return usageError("%s: %w", path, err)
 	}
-	a.printCosts(schedulePath+" holds", v)
+	if damage != nil {
+		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %w", path, damage)}
+	}
+	a.printCosts(path+" holds", v)
 	return nil
 }
 

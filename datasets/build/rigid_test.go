@@ -246,3 +246,89 @@ func TestIterationOfTriples(t *testing.T) {
 		}
 	}
 }
+
+// TestSharingSizes: a malleable job has its own gang with its own time, unless a
+// smaller number of GPUs is as fast; sizes and memory are those of the formula,
+// at every number of GPUs, and none that is faster than all smaller ones is
+// missing.
+func TestSharingSizes(t *testing.T) {
+	c := cluster()
+	tasks, err := PolluxTasks("rtx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradients := tasks[1]
+	gradients.Gradients = 200_000_000
+	for _, task := range append(tasks, gradients) {
+		for _, gang := range []int{1, 3, 8, 12} {
+			for _, memory := range []sched.Bytes{11e9, 24e9} {
+				list, err := task.sizes(&c, gang, 4, memory)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []sched.Size
+				for g := 1; g <= c.GPUs(); g++ {
+					comm, err := task.exchange(&c, g, 4)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for s := 1; ; s *= 2 {
+						samples := math.Ceil(float64(task.Batch*gang) / float64(g*s))
+						held := task.Base + task.Sample*sched.Bytes(samples)
+						if held > memory {
+							continue
+						}
+						u := float64(task.Fixed) + float64(task.PerSample)*float64(task.Batch*gang)/float64(g*s)
+						iter := float64(s-1)*u + math.Pow(math.Pow(u, task.Overlap)+math.Pow(float64(comm), task.Overlap), 1/task.Overlap)
+						if z := (sched.Size{GPUs: g, Iter: sched.Duration(math.Ceil(iter)), Memory: held}); len(want) == 0 || z.Iter < want[len(want)-1].Iter {
+							want = append(want, z)
+						}
+						break
+					}
+				}
+				if len(list) != len(want) {
+					t.Fatalf("%s, gang %d: %d sizes, want %d", task.Name, gang, len(list), len(want))
+				}
+				for i := range list {
+					off := math.Abs(float64(list[i].Iter - want[i].Iter))
+					if list[i].GPUs != want[i].GPUs || list[i].Memory != want[i].Memory || off > 2+1e-12*float64(want[i].Iter) {
+						t.Errorf("%s, gang %d: %+v, want %+v", task.Name, gang, list[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSharingKeys: load, xi and pause change what they say and nothing else.
+func TestSharingKeys(t *testing.T) {
+	w := window(t)
+	plain := must(t)(Sharing(w, sharingOptions()))
+	o := sharingOptions()
+	o.Load, o.Xi, o.Pause, o.Malleable = 4, 1.5, 30*sched.Second, true
+	in := must(t)(Sharing(w, o))
+	for i := range in.Jobs {
+		a, b := plain.Jobs[i], in.Jobs[i]
+		if b.Release != a.Release/4 || b.Pause != 30*sched.Second || a.Pause != 0 || len(b.Sharing.Sizes) == 0 || a.Sharing.Sizes != nil {
+			t.Fatalf("job %d: %+v became %+v", i, a, b)
+		}
+		if a.Iters != b.Iters || a.Stages[0] != b.Stages[0] || a.Sharing.Task != b.Sharing.Task {
+			t.Fatalf("job %d: %+v became %+v", i, a, b)
+		}
+	}
+	for _, row := range in.Interference {
+		for _, xi := range row {
+			if xi != 1.5 {
+				t.Errorf("xi is %v", xi)
+			}
+		}
+	}
+	for _, bad := range []func(*SharingOptions){func(o *SharingOptions) { o.Xi = 0.9 }, func(o *SharingOptions) { o.Load = -1 },
+		func(o *SharingOptions) { o.Load = 1e9 }, func(o *SharingOptions) { o.Pause = -1 }} {
+		o := sharingOptions()
+		bad(&o)
+		if _, err := Sharing(w, o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}

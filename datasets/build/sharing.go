@@ -343,9 +343,14 @@ func (t *Task) accumulation(comm sched.Duration, memory sched.Bytes) []sched.Acc
 
 // sizes returns the numbers of GPUs that a job with a mini-batch of Batch samples
 // on each of gang GPUs may run on.
+//
+// On several servers and with whole micro-batches, t_iter is convex in the number
+// of GPUs: a norm of u, which is, and of t_comm, which is linear but for
+// 2(g−1)/g of the gradients, which rise ever more slowly. Without gradients, where
+// it rises it thus goes on rising, and the rest need not be computed.
 func (t *Task) sizes(c *sched.Cluster, gang, largest int, memory sched.Bytes) ([]sched.Size, error) {
 	var list []sched.Size
-	all := int64(t.Batch) * int64(gang)
+	all, before := int64(t.Batch)*int64(gang), sched.Duration(math.MaxInt64)
 	for g := 1; g <= c.GPUs() && int64(g) <= all; g++ {
 		comm, err := t.exchange(c, g, largest)
 		if err != nil {
@@ -356,8 +361,16 @@ func (t *Task) sizes(c *sched.Cluster, gang, largest int, memory sched.Bytes) ([
 		for held() > memory {
 			s *= 2 // ends: one sample fits
 		}
-		if iter := t.split(big.NewRat(all, int64(g)), s, comm); len(list) == 0 || iter < list[len(list)-1].Iter {
+		iter := t.split(big.NewRat(all, int64(g)), s, comm)
+		if len(list) == 0 || iter < list[len(list)-1].Iter {
 			list = append(list, sched.Size{GPUs: g, Iter: iter, Memory: held()})
+		}
+		if g > largest+1 && s == 1 && t.Gradients == 0 && iter > before {
+			break
+		}
+		before = iter
+		if s > 1 {
+			before = math.MaxInt64 // it splits less from now on
 		}
 	}
 	return list, nil

@@ -39,9 +39,13 @@ func BenchmarkBounds(b *testing.B) {
 				r, err := elastic.Aggregate(ctx, in, obj, solver, milp.Limits{})
 				return r.Bound, err
 			}},
-			{"deadlines", func() (bounds.Bound, error) { return elastic.Deadlines(in, obj, 20) }},
+			{"deadlines", func() (bounds.Bound, error) {
+				v, _, err := elastic.Deadlines(ctx, in, obj, 20, milp.Limits{})
+				return v, err
+			}},
 			{"intervals", func() (bounds.Bound, error) {
-				return elastic.Intervals(ctx, in, obj, es, 1.3, solver, milp.Limits{})
+				v, _, err := elastic.Intervals(ctx, in, obj, es, 1.3, solver, milp.Limits{})
+				return v, err
 			}},
 			{"mean-busy-time", func() (bounds.Bound, error) { return elastic.MeanBusyTime(in, obj, es) }},
 			{"alone", func() (bounds.Bound, error) { return elastic.Alone(in, obj, es) }},

@@ -105,7 +105,7 @@ func (p *problem) bound(name string, slots *big.Rat) bounds.Bound {
 	if p.integral() {
 		slots = ceil(slots)
 	}
-	return bounds.Bound{Name: name, Class: sched.Class{Kind: sched.E, Slotted: true}, Objective: p.obj, Value: p.objective(slots), Certified: true}
+	return bounds.Bound{Name: name, Class: sched.Class{Kind: sched.E, Slotted: true}, Objective: p.obj, Value: p.objective(slots)}
 }
 
 func ceil(v *big.Rat) *big.Rat {

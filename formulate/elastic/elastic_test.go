@@ -105,12 +105,13 @@ func all(t testing.TB, in *sched.Instance, obj sched.Objective) []bounds.Bound {
 	ctx, solver := context.Background(), lpsolve.LP{}
 	relaxed(elastic.Conf(ctx, in, obj, solver, milp.Limits{}))
 	relaxed(elastic.Aggregate(ctx, in, obj, solver, milp.Limits{}))
-	must(elastic.Deadlines(in, obj, 30))
+	late, _, err := elastic.Deadlines(ctx, in, obj, 30, milp.Limits{})
+	must(late, err)
 	for _, kind := range []sched.Class{es, {Kind: sched.FluidMin, Slotted: true}, {Kind: sched.FluidMin}} {
 		must(elastic.MeanBusyTime(in, obj, kind))
-		fine, err := elastic.Intervals(ctx, in, obj, kind, 1.3, solver, milp.Limits{})
+		fine, _, err := elastic.Intervals(ctx, in, obj, kind, 1.3, solver, milp.Limits{})
 		must(fine, err)
-		coarse, err := elastic.Intervals(ctx, in, obj, kind, 2, solver, milp.Limits{})
+		coarse, _, err := elastic.Intervals(ctx, in, obj, kind, 2, solver, milp.Limits{})
 		coarse.Name += "-2"
 		must(coarse, err)
 		must(elastic.Alone(in, obj, kind))
@@ -270,7 +271,7 @@ func TestRefused(t *testing.T) {
 	if _, err := elastic.Listed(in, sched.MeanJCT); err == nil {
 		t.Error("the mean JCT was built")
 	}
-	if _, err := elastic.Intervals(context.Background(), in, sched.TotalJCT, es, 1, lpsolve.LP{}, milp.Limits{}); err == nil {
+	if _, _, err := elastic.Intervals(context.Background(), in, sched.TotalJCT, es, 1, lpsolve.LP{}, milp.Limits{}); err == nil {
 		t.Error("a grid that does not grow was accepted")
 	}
 	in.Jobs[0].Elastic.Batches = 1e15

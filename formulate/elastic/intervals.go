@@ -24,38 +24,39 @@ import (
 // done by τ_k is done in [0, τ_k]. In class F(min) volumes are not rounded and
 // durations are d_j^min, since work may be split over configurations; without
 // slots the + 1 is dropped. Classes are those of Alone. The value is what the duals
-// prove in exact arithmetic, or Alone if that is more.
+// prove in exact arithmetic, or Alone if that is more, as it is where a limit ends the
+// solver.
 //
 // Errors: as for Conf, and a ratio of less than 1.01.
 //
 // Source: L. A. Hall, A. S. Schulz, D. B. Shmoys, J. Wein, Scheduling to minimize
 // average completion time, Math. Oper. Res. 22 (1997), with ratio 2.
-func Intervals(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class, ratio float64, solver milp.LPSolver, limits milp.Limits) (bounds.Bound, error) {
+func Intervals(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class, ratio float64, solver milp.LPSolver, limits milp.Limits) (bounds.Bound, milp.Termination, error) {
 	best, err := Alone(in, obj, class)
 	if err != nil {
-		return best, err
+		return best, "", err
 	}
 	best.Name = "elastic-intervals"
 	if !(ratio >= 1.01) {
-		return best, fmt.Errorf("elastic: the ratio of the grid is %v: at least 1.01 is needed", ratio)
+		return best, "", fmt.Errorf("elastic: the ratio of the grid is %v: at least 1.01 is needed", ratio)
 	}
 	w, err := workFor(in, obj, class)
 	if err != nil {
-		return best, err
+		return best, "", err
 	}
 	grid, err := w.grid(ratio)
 	if err != nil {
-		return best, err
+		return best, "", err
 	}
 	model := w.intervals(grid)
-	duals, err := duals(ctx, model, solver, limits)
+	duals, termination, err := duals(ctx, model, solver, limits)
 	if err != nil || duals == nil {
-		return best, err
+		return best, termination, err
 	}
 	if b := w.bound(best.Name, milp.ExactBound(model, duals)); b.Value.Cmp(best.Value) > 0 {
 		best = b
 	}
-	return best, nil
+	return best, termination, nil
 }
 
 // grid returns τ in ticks, all of them whole slots, up to where a list schedule ends.
@@ -115,9 +116,9 @@ func (w *work) intervals(grid []int64) *milp.Model {
 	return m
 }
 
-// duals returns those of the rows of an optimum, or nil. The solver sees costs
+// duals returns those of the rows of an optimum, or nil, and why the solver stopped. The solver sees costs
 // and rows scaled by powers of two, its tolerances being absolute.
-func duals(ctx context.Context, m *milp.Model, solver milp.LPSolver, limits milp.Limits) ([]float64, error) {
+func duals(ctx context.Context, m *milp.Model, solver milp.LPSolver, limits milp.Limits) ([]float64, milp.Termination, error) {
 	scaled := *m
 	scaled.Vars, scaled.Rows = append([]milp.Variable(nil), m.Vars...), append([]milp.Row(nil), m.Rows...)
 	largest := 0.0
@@ -143,20 +144,23 @@ func duals(ctx context.Context, m *milp.Model, solver milp.LPSolver, limits milp
 	}
 	lp, err := solver.Open(&scaled)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if c, ok := lp.(io.Closer); ok {
 		defer c.Close()
 	}
 	r, err := lp.Solve(ctx, limits)
-	if err != nil || r.Termination != milp.Optimal || r.RowDuals == nil {
-		return nil, err
+	if err != nil {
+		return nil, "", err
+	}
+	if r.Termination != milp.Optimal || r.RowDuals == nil {
+		return nil, r.Termination, nil
 	}
 	out := make([]float64, len(r.RowDuals))
 	for i, y := range r.RowDuals {
 		out[i] = math.Ldexp(y, cost-shift[i])
 	}
-	return out, nil
+	return out, milp.Optimal, nil
 }
 
 // exponent returns e with 2^(e−1) ≤ v < 2^e, 0 for 0.

@@ -22,7 +22,9 @@ func Alone(in *sched.Instance, obj sched.Objective, class sched.Class) (bounds.B
 	for id, weight := range w.p.weight {
 		sum.Add(sum, weighted(weight, new(big.Rat).SetInt64(w.complete(w.release[id]+w.shortest[id]))))
 	}
-	return w.bound("elastic-alone", sum), nil
+	b := w.bound("elastic-alone", sum)
+	b.Proof = &bounds.Proof{Kind: "elastic-alone"}
+	return b, nil
 }
 
 func workFor(in *sched.Instance, obj sched.Objective, class sched.Class) (*work, error) {
@@ -56,12 +58,15 @@ func MeanBusyTime(in *sched.Instance, obj sched.Objective, class sched.Class) (b
 		return bounds.Bound{}, err
 	}
 	var best *big.Rat
+	var proof *bounds.Proof
 	for _, mix := range w.mixes() {
 		if v := w.meanBusyTime(mix); best == nil || v.Cmp(best) > 0 {
-			best = v
+			best, proof = v, w.proof(mix)
 		}
 	}
-	return w.bound("elastic-mean-busy-time", best), nil
+	b := w.bound("elastic-mean-busy-time", best)
+	b.Proof = proof
+	return b, nil
 }
 
 func (w *work) meanBusyTime(mix []*big.Rat) *big.Rat {

@@ -84,8 +84,14 @@ func (p *problem) relax(ctx context.Context, name string, q *columns.Problem, so
 	for id := range p.in.Jobs {
 		v.Add(v, p.alone(sched.JobID(id)))
 	}
+	proof := &bounds.Proof{Kind: "elastic-alone"}
 	if r.Bound != nil && r.Bound.Cmp(v) > 0 {
-		v = r.Bound
+		v, proof = r.Bound, pricesProof(r.Prices, len(p.in.Elastic.Resources))
+		if q.Model.In != p.in {
+			proof = nil // the prices are of another cluster
+		}
 	}
-	return &Relaxation{Bound: p.bound(name, v), Slots: q.Slots, LP: r}, nil
+	b := p.bound(name, v)
+	b.Proof = proof
+	return &Relaxation{Bound: b, Slots: q.Slots, LP: r}, nil
 }

@@ -250,5 +250,5 @@ func (w *work) bound(name string, ticks *big.Rat) bounds.Bound {
 	if w.class.Slotted && w.p.integral() {
 		slots = ceil(slots)
 	}
-	return bounds.Bound{Name: name, Class: w.class, Objective: w.p.obj, Value: w.p.objective(slots), Certified: true}
+	return bounds.Bound{Name: name, Class: w.class, Objective: w.p.obj, Value: w.p.objective(slots)}
 }

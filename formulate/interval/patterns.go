@@ -139,7 +139,7 @@ func (m *program) configurations(usage []use, anywhere []row) ([]row, error) {
 				}
 				rows[k][single].add(f, length)
 			}
-			count := row{name: fmt.Sprintf("servers%d_%d", k, z), rhs: int64(servers[z])}
+			count := row{name: fmt.Sprintf("servers%d_%d", k, z), rhs: int64(servers[z]), slot: k, part: part{z, 0}}
 			for i, c := range fillings(z) {
 				v := m.model.AddVar(milp.Variable{Name: fmt.Sprintf("c%d_%d_%d", k, z, i), Upper: float64(servers[z])})
 				count.add(v, 1)
@@ -157,7 +157,7 @@ func (m *program) configurations(usage []use, anywhere []row) ([]row, error) {
 			}
 		}
 		if len(anywhere[k].cols) > 0 {
-			anywhere[k].name = fmt.Sprintf("anywhere%d", k)
+			anywhere[k].name, anywhere[k].slot = fmt.Sprintf("anywhere%d", k), k
 			out = append(out, anywhere[k])
 		}
 	}

@@ -17,7 +17,8 @@ type proofData struct {
 }
 
 // partCharge is what a slot charges for a part of so many GPUs of a server of a
-// size, for each and every microsecond: Charge/Divisor.
+// size, for each and every microsecond: Charge/Divisor; or, with both 0, for each GPU
+// of a job for which any will do.
 type partCharge struct {
 	Slot    int     `json:"slot"`
 	Size    int     `json:"size"`
@@ -46,14 +47,16 @@ func (m *program) proof(x Relaxation, duals []float64) *bounds.Proof {
 		}
 	}
 	for _, r := range m.parts {
-		if charge := max(0, -next()); charge > 0 && r.part.gpus > 0 {
+		// Of the rows that count servers, the check finds the best duals itself.
+		if charge := max(0, -next()); charge > 0 && (r.part.gpus > 0 || r.part.size == 0) {
 			d.Parts = append(d.Parts, partCharge{r.slot, r.part.size, r.part.gpus, charge, r.divisor})
 		}
 	}
 	return &bounds.Proof{Kind: x.String(), Data: d}
 }
 
-// partRow says what a row of packing is about; gpus is 0 if not a part.
+// partRow says what a row of packing is about: parts; servers of a size, if gpus
+// is 0; or jobs for which any GPUs will do, if both are.
 type partRow struct {
 	slot    int
 	part    part

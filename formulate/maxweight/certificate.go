@@ -1,6 +1,7 @@
 package maxweight
 
 import (
+	"context"
 	"math/big"
 	"slices"
 
@@ -68,10 +69,11 @@ func certify(m *pricing.Model, prices *pricing.Prices, offers []offer) Bound {
 
 // Tighten improves prices, nil for 1/C of each resource on each server, by steps
 // of subgradient descent, and returns the best bound found; without any steps
-// that is Certify. Each step prices every job once.
+// that is Certify. Each step prices every job once; there are fewer if the context
+// ends before.
 //
 // Shape: prices are for as many slots as the deadline has. Not in the source.
-func Tighten(m *pricing.Model, prices *pricing.Prices, steps int) Bound {
+func Tighten(ctx context.Context, m *pricing.Model, prices *pricing.Prices, steps int) Bound {
 	slots := int(m.In.DeadlineSlots())
 	if prices == nil {
 		prices = even(m.In, slots)
@@ -85,7 +87,7 @@ func Tighten(m *pricing.Model, prices *pricing.Prices, steps int) Bound {
 	for i := range delta {
 		delta[i] = theta * prices.Float(i)
 	}
-	_, improved, ok := problem(m).Improve(pricing.Round(m.In, slots, delta, 0), steps)
+	_, improved, ok := problem(m).Improve(ctx, pricing.Round(m.In, slots, delta, 0), steps)
 	if !ok {
 		return best
 	}

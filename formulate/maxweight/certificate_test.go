@@ -73,8 +73,8 @@ func TestTighten(t *testing.T) {
 		in := schedtest.Elastic(r, shape(r, 3))
 		_, optimum := schedtest.ElasticBruteForce(in, sched.ScheduledWeight)
 		m := pricing.New(in)
-		none, some := maxweight.Tighten(m, nil, 0), maxweight.Tighten(m, nil, 50)
-		again := maxweight.Tighten(m, none.Prices, 50)
+		none, some := maxweight.Tighten(context.Background(), m, nil, 0), maxweight.Tighten(context.Background(), m, nil, 50)
+		again := maxweight.Tighten(context.Background(), m, none.Prices, 50)
 		for _, b := range []maxweight.Bound{none, some, again} {
 			if b.Value.Cmp(optimum) < 0 {
 				t.Fatalf("certified %v, optimum %v\n%+v", b.Value, optimum, in)

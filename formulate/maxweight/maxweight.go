@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"yardstick/bounds"
 	"yardstick/formulate"
 	"yardstick/formulate/maxweight/columns"
 	"yardstick/formulate/maxweight/pricing"
@@ -58,14 +59,16 @@ func problem(m *pricing.Model) *columns.Problem {
 // proportional to.
 const MaxSlots = 1 << 20
 
-func check(in *sched.Instance) error {
+// Check returns bounds.ErrNotApplicable unless the instance has a maximum weighted
+// schedule problem: it is elastic, with a deadline of at most MaxSlots slots.
+func Check(in *sched.Instance) error {
 	switch {
 	case in.Model != sched.ModelElastic:
-		return fmt.Errorf("maxweight: instance %q is of the %s model: it must be elastic", in.Name, in.Model)
+		return fmt.Errorf("maxweight: instance %q: %w to the %s model", in.Name, bounds.ErrNotApplicable, in.Model)
 	case in.Deadline == 0:
-		return fmt.Errorf("maxweight: instance %q has no deadline", in.Name)
+		return fmt.Errorf("maxweight: instance %q: %w without a deadline", in.Name, bounds.ErrNotApplicable)
 	case in.DeadlineSlots() > MaxSlots:
-		return fmt.Errorf("maxweight: instance %q has %d slots before its deadline: at most %d are supported", in.Name, in.DeadlineSlots(), MaxSlots)
+		return fmt.Errorf("maxweight: instance %q: %w to %d slots before a deadline, at most to %d", in.Name, bounds.ErrNotApplicable, in.DeadlineSlots(), MaxSlots)
 	}
 	return nil
 }
@@ -105,9 +108,10 @@ type Relaxation struct {
 // Relax solves the linear relaxation by column generation and returns its bound.
 // Reaching a limit is not an error: the bound is then a weaker one.
 //
-// Errors: the model is not elastic or there is no deadline; those of the solver.
+// Errors: bounds.ErrNotApplicable, if the model is not elastic or there is no
+// deadline; those of the solver.
 func Relax(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits milp.Limits) (*Relaxation, error) {
-	if err := check(in); err != nil {
+	if err := Check(in); err != nil {
 		return nil, err
 	}
 	m := pricing.New(in)
@@ -143,7 +147,7 @@ func (o *Optimum) Optimal() bool { return o.Upper.Cmp(o.Weight) <= 0 }
 //
 // Errors: as for Relax.
 func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits milp.Limits) (*Optimum, error) {
-	if err := check(in); err != nil {
+	if err := Check(in); err != nil {
 		return nil, err
 	}
 	m := pricing.New(in)
@@ -173,7 +177,7 @@ func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 //
 // Errors: as for Relax; columns.ErrTooLarge.
 func Listed(in *sched.Instance) (*formulate.Program, error) {
-	if err := check(in); err != nil {
+	if err := Check(in); err != nil {
 		return nil, err
 	}
 	return problem(pricing.New(in)).Listed(1, 0)
@@ -185,7 +189,7 @@ func Listed(in *sched.Instance) (*formulate.Program, error) {
 //
 // Errors: as for Listed.
 func Compact(in *sched.Instance) (*formulate.Program, error) {
-	if err := check(in); err != nil {
+	if err := Check(in); err != nil {
 		return nil, err
 	}
 	return problem(pricing.New(in)).Compact(1, 0)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"yardstick/bounds"
 	"yardstick/formulate"
 	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
@@ -31,10 +32,13 @@ func tiny(seed uint64) *sched.Instance {
 }
 
 // TestProgramAgainstEnumeration: the program's optimum, as our branch and bound
-// proves it, is that of enumeration, and so is what its point decodes to.
+// proves it, is that of enumeration, and so is what its point decodes to; and no
+// bound of the sharing model exceeds it.
 func TestProgramAgainstEnumeration(t *testing.T) {
 	objectives := []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.Makespan}
-	for seed := range uint64(32) {
+	const instances = 120
+	compared := 0
+	for seed := range uint64(instances) {
 		in := tiny(seed)
 		obj := objectives[seed/4%4]
 		_, want := schedtest.SharingBruteForce(in, obj)
@@ -46,7 +50,46 @@ func TestProgramAgainstEnumeration(t *testing.T) {
 		if r.Termination != milp.Optimal || run.Relation != formulate.Exact || r.Cost.Cmp(want) != 0 || v.Cost(obj).Cmp(want) != 0 || r.Lower.Cmp(want) != 0 {
 			t.Errorf("seed %d, %v: %v, between %v and %v, want %v, %v, %d nodes", seed, obj, r.Termination, r.Lower, r.Cost, want, run.Relation, r.Nodes)
 		}
+		for _, b := range everyBound(t, in, obj) {
+			if err := b.Divides(v.Class(), obj); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			if b.Value.Cmp(want) > 0 {
+				t.Errorf("seed %d, %v: %s = %v exceeds the optimum %v", seed, obj, b.Name, b.Value, want)
+			}
+			compared++
+		}
 	}
+	if compared < 5*instances { // nine on totals, five on weighted ones, two on the makespan
+		t.Errorf("only %d bounds on %d instances", compared, instances)
+	}
+}
+
+// everyBound returns all bounds on schedules that share, in slots or not.
+func everyBound(t *testing.T, in *sched.Instance, obj sched.Objective) []bounds.Bound {
+	t.Helper()
+	var out []bounds.Bound
+	keep := func(b bounds.Bound, err error) {
+		if err == nil {
+			out = append(out, b)
+		} else if !errors.Is(err, bounds.ErrNotApplicable) {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []func(*sched.Instance, sched.Objective) (bounds.Bound, error){
+		bounds.ThetaLB0, bounds.ThetaSRPT, bounds.ThetaRanked, bounds.ThetaEEI, bounds.ThetaArea} {
+		keep(f(in, obj))
+	}
+	keep(bounds.ThetaHybrid(context.Background(), in, obj, bounds.HybridOptions{}))
+	for _, o := range []bounds.PairOptions{{Slotted: true}, {Slot: in.Slot}, {Slot: in.Slot / 4}} {
+		r, err := bounds.PairLP(context.Background(), in, obj, lpsolve.LP{}, milp.Limits{}, o)
+		if err != nil {
+			keep(bounds.Bound{}, err)
+			continue
+		}
+		keep(r.Bound, nil)
+	}
+	return out
 }
 
 // TestBuild: the exported program has the instance's costs, and its optimal

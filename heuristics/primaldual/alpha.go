@@ -12,12 +12,28 @@ import (
 //
 //	⌊(log w(J) − log w_min)/(log γ − log(γ − 1))⌋ + 1,   γ = 2·log2 λ,
 //
-// with λ of Eq. (11) for the given number T of slots, or for that of
-// [SerialSlots] if it is 0. It looks at all jobs, before they are released, in
+// with λ of [PaperLambda]. It looks at all jobs, before they are released, in
 // floating point.
 //
 // Errors: no job has a schedule that ends by T.
 func PaperAlpha(in *sched.Instance, slots int64) (int, error) {
+	lambda, err := PaperLambda(in, slots)
+	if err != nil {
+		return 0, err
+	}
+	total, least := 0.0, math.Inf(1)
+	for i := range in.Jobs {
+		total, least = total+in.Jobs[i].Weight, min(least, in.Jobs[i].Weight)
+	}
+	gamma := 2 * math.Log2(lambda)
+	return int(math.Log(total/least)/-math.Log1p(-1/gamma)) + 1, nil
+}
+
+// PaperLambda returns λ of Eq. (11) for all jobs and the given number T of slots,
+// or for that of [SerialSlots] if it is 0, in floating point.
+//
+// Errors: no job has a schedule that ends by T.
+func PaperLambda(in *sched.Instance, slots int64) (float64, error) {
 	model := pricing.New(in)
 	if slots == 0 {
 		slots = serialSlots(model)
@@ -25,20 +41,17 @@ func PaperAlpha(in *sched.Instance, slots int64) (int, error) {
 	survey := newSurvey(model)
 	rates := newRates(Printed)
 	able := false
-	total, least := 0.0, math.Inf(1)
 	for i := range in.Jobs {
-		w := in.Jobs[i].Weight
-		total, least = total+w, min(least, w)
 		if d, ok := survey.of(sched.JobID(i), slots); ok {
-			rates.add(w, &d)
+			rates.add(in.Jobs[i].Weight, &d)
 			able = true
 		}
 	}
 	if !able {
 		return 0, fmt.Errorf("primaldual: no job of instance %q can complete in %d slots", in.Name, slots)
 	}
-	gamma := 2 * math.Log2(rates.tariff(in, slots).Lambda)
-	return int(math.Log(total/least)/-math.Log1p(-1/gamma)) + 1, nil
+	t := rates.tariff(in, slots)
+	return t.Lambda, nil
 }
 
 // SerialSlots returns the number of slots in which all jobs can be done one

@@ -37,7 +37,7 @@ func Certify(p Problem, prices *pricing.Prices, steps int) maxweight.Bound {
 	if steps == 0 {
 		return maxweight.Certify(p.alone(), prices)
 	}
-	return maxweight.Tighten(p.alone(), prices, steps)
+	return maxweight.Tighten(context.Background(), p.alone(), prices, steps)
 }
 
 // Exact solves maximum weighted schedule problems to optimality, by branch and

@@ -83,6 +83,9 @@ type Greedy struct {
 	// Slots is T in Eq. (11), which the horizon of a problem stands for if it is
 	// 0.
 	Slots int64
+	// Factor multiplies F, which λ grows with: the paper varies F by itself
+	// (Figs. 4 and 11). 0 stands for 1.
+	Factor float64
 	// Steps is how many steps of subgradient descent the prices take before
 	// they certify. They schedule nothing, but where the bound is better, fewer
 	// problems are enough. Not in the source.
@@ -220,6 +223,7 @@ func newAuction(g Greedy, p Problem) *auction {
 	if slots == 0 {
 		slots = p.Horizon
 	}
+	rates.factor = cmp.Or(g.Factor, 1)
 	a.out.Tariff = rates.tariff(in, slots)
 	if !g.Unchecked {
 		a.room = pricing.NewRoom(in, int(p.Horizon))

@@ -76,9 +76,10 @@ type rates struct {
 	pricing     Pricing
 	least, f, s float64 // least: of w/Σf
 	crowd       float64
+	factor      float64 // of f, beyond what the jobs need
 }
 
-func newRates(p Pricing) *rates { return &rates{pricing: p, least: math.Inf(1)} }
+func newRates(p Pricing) *rates { return &rates{pricing: p, least: math.Inf(1), factor: 1} }
 
 // add takes a job into account.
 func (x *rates) add(weight float64, d *demands) {
@@ -97,7 +98,7 @@ func (x *rates) add(weight float64, d *demands) {
 // tariff returns the tariff of the jobs taken into account, T being the given
 // number of slots.
 func (x *rates) tariff(in *sched.Instance, slots int64) Tariff {
-	t := Tariff{PerShare: x.pricing == Normalised, F: x.f, S: x.s}
+	t := Tariff{PerShare: x.pricing == Normalised, F: x.f * x.factor, S: x.s}
 	switch x.pricing {
 	case Printed:
 		t.Mu = x.least

@@ -390,3 +390,49 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// stubborn fails at every n-th program it is asked to solve.
+type stubborn struct {
+	milp.LPSolver
+	n     int
+	asked *int
+}
+
+func (s stubborn) Open(m *milp.Model) (milp.LP, error) {
+	lp, err := s.LPSolver.Open(m)
+	return stubbornLP{lp, s}, err
+}
+
+type stubbornLP struct {
+	milp.LP
+	solver stubborn
+}
+
+func (l stubbornLP) Solve(ctx context.Context, limits milp.Limits) (*milp.Result, error) {
+	if *l.solver.asked++; *l.solver.asked%l.solver.n == 0 {
+		return &milp.Result{Termination: milp.Numerical, PrimalBound: math.Inf(1), DualBound: math.Inf(-1)}, nil
+	}
+	return l.LP.Solve(ctx, limits)
+}
+
+// TestNumerical: programs that the solver fails at cost at most part of the
+// bound.
+func TestNumerical(t *testing.T) {
+	ends := map[milp.Termination]int{}
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		p := randomPacking(rng, 1+rng.IntN(6), 5, 1+rng.IntN(4))
+		r, err := colgen.Solve(context.Background(), stubborn{lpsolve.LP{}, 1 + rng.IntN(5), new(int)}, p, colgen.TreeOptions{})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		want := p.brute(0, p.capacity)
+		if r.DualBound > want || r.Found && r.Objective < want || r.Termination == milp.Optimal && r.Objective != want {
+			t.Errorf("seed %d: %s [%v, %v] around %v", seed, r.Termination, r.DualBound, r.Objective, want)
+		}
+		ends[r.Termination]++
+	}
+	if ends[milp.Optimal] < 20 || ends[milp.Numerical] < 20 {
+		t.Errorf("ends: %v", ends)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"yardstick/solvers/milp"
@@ -68,6 +67,8 @@ type Optimum[Solution any] struct {
 // integral point leaves nothing to split by, is within a relative 1e-9 of it:
 // the interval is what is proven.
 //
+// A node whose master program the solver fails at weakens the bound at worst.
+//
 // Errors: those of Generate and of the problem.
 func Solve[Node, Solution any](ctx context.Context, solver milp.LPSolver, p Problem[Node, Solution], o TreeOptions) (*Optimum[Solution], error) {
 	limited := ctx
@@ -94,7 +95,7 @@ func Solve[Node, Solution any](ctx context.Context, solver milp.LPSolver, p Prob
 	case s.best.Found && s.best.Objective-s.bound() <= 1e-9*math.Abs(s.best.Objective):
 		s.best.Termination = milp.Optimal
 	default:
-		s.best.Termination = milp.Numerical // an integral point that the problem made nothing of
+		s.best.Termination = milp.Numerical // a node that could not be split
 	}
 	s.best.DualBound = s.bound()
 	s.best.Columns = len(s.pool)
@@ -148,7 +149,10 @@ func (s *search[Node, Solution]) run() error {
 }
 
 // expand solves the best open node and replaces it by its children. A node
-// whose solve is cut short stays open, so that its bound counts.
+// whose solve is cut short stays open, so that its bound counts. One whose master
+// program the solver could not finish, for numerical reasons, is split by the last
+// point known, which need not be optimal for that; without any it stays as it is,
+// with its bound.
 func (s *search[Node, Solution]) expand(n *open[Node]) error {
 	columns := s.problem.Start(n.node)
 	for i := range s.pool {
@@ -169,11 +173,15 @@ func (s *search[Node, Solution]) expand(n *open[Node]) error {
 	n.bound = max(n.bound, s.round(r.DualBound))
 	heap.Fix(&s.open, n.index)
 	s.remember(r.Columns[given:])
-	if r.Termination != milp.Optimal {
-		return fmt.Errorf("colgen: a node's master program ended with %s", r.Termination)
+	if err := s.ctx.Err(); err != nil {
+		return err
 	}
 	s.best.Nodes++
 	heap.Remove(&s.open, n.index)
+	if r.X == nil { // the solver failed at once
+		s.leaf = min(s.leaf, n.bound)
+		return nil
+	}
 	if c, objective, ok := s.problem.Candidate(n.node, r.Columns, r.X); ok && objective < s.best.Objective {
 		s.best.Found, s.best.Solution, s.best.Objective = true, c, objective
 	}

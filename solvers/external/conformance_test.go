@@ -30,5 +30,11 @@ func TestCBC(t *testing.T) {
 }
 
 func TestHiGHS(t *testing.T) {
-	solvertest.Solver(t, present(t, HiGHS))
+	s, library := withHiGHS(t)
+	if !library {
+		solvertest.Solver(t, s)
+		return
+	}
+	solvertest.Solver(t, s, // an interpreter starts for every model
+		"known optima", "random integer", "random mixed", "random linear", "fractional costs", "makespan", "relations", "repeatable", "concurrent")
 }

@@ -1,6 +1,9 @@
 package milp
 
 import (
+	"encoding/json"
+	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -32,5 +35,18 @@ func TestAddStep(t *testing.T) {
 	}
 	if len(seen) != 10 || steps[len(steps)-1].Nodes != 49_999 {
 		t.Errorf("%d incumbents, last node %d", len(seen), steps[len(steps)-1].Nodes)
+	}
+}
+
+// Steps survive JSON, with infinite values too.
+func TestStepJSON(t *testing.T) {
+	want := []Step{{At: 1, Primal: math.Inf(1), Dual: math.Inf(-1), Nodes: 2}, {Primal: -3.5, Dual: math.Inf(-1)}, {Primal: math.Inf(1), Dual: math.Inf(1)}, {Primal: 1e300 / 3, Dual: 0.1, Nodes: 7}}
+	text, err := json.Marshal(want)
+	var got []Step
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v: %s", got, err, text)
 	}
 }

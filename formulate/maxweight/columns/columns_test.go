@@ -101,11 +101,11 @@ func TestMixed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		bound, prices, ok := p.Improve(nil, 20)
+		bound, prices, ok := p.Improve(context.Background(), nil, 20)
 		if !ok || bound.Cmp(want) > 0 {
 			t.Fatalf("improved %v of %v", bound, want)
 		}
-		if again, _, _ := p.Improve(prices, 5); again.Cmp(bound) < 0 {
+		if again, _, _ := p.Improve(context.Background(), prices, 5); again.Cmp(bound) < 0 {
 			t.Fatalf("improved from %v to %v", bound, again)
 		}
 	})

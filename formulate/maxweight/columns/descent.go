@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -80,15 +81,19 @@ func (d *dual) price(at []float64) (value float64, columns []column, pays []bool
 // jobs take more than there is, and down where they take less. The step is a
 // share of that of Polyak, towards what some choice costs, and shortened whenever
 // the bound has not improved for a while, until it is hardly any step at all.
-// Every column priced is handed to see, with the share at that time.
+// Every column priced is handed to see, with the share at that time. It ends early
+// when the context does.
 //
 // Source: M. Held, P. Wolfe, H. P. Crowder, Validation of subgradient
 // optimization, Math. Program. 6 (1974), with the greedy choice as target.
-func (d *dual) descend(steps int, see func(share float64, c column)) {
+func (d *dual) descend(ctx context.Context, steps int, see func(share float64, c column)) {
 	const patience, shorten, hardly = 4, 0.7, 1e-3
 	at, excess := slices.Clone(d.best), make([]float64, len(d.best))
 	best, share, idle := math.Inf(-1), 1.0, 0
 	for range steps {
+		if ctx.Err() != nil {
+			return
+		}
 		value, columns, pays := d.price(at)
 		if idle++; value > best {
 			best, idle = value, 0
@@ -136,8 +141,9 @@ func (d *dual) capacity(row int) float64 {
 
 // Improve moves prices, nil for none, by a number of subgradient steps. It
 // returns the best bound found, with its prices; false if a job that may not be
-// left out has no schedule. Each step prices every job once.
-func (p *Problem) Improve(prices *pricing.Prices, steps int) (*big.Rat, *pricing.Prices, bool) {
+// left out has no schedule, or the context ends before the first step. Each step
+// prices every job once.
+func (p *Problem) Improve(ctx context.Context, prices *pricing.Prices, steps int) (*big.Rat, *pricing.Prices, bool) {
 	m := p.master(false)
 	for id := range p.Terms {
 		if m.alone[id] == nil && !p.Terms[id].Optional {
@@ -150,6 +156,6 @@ func (p *Problem) Improve(prices *pricing.Prices, steps int) (*big.Rat, *pricing
 			d.best[row] = prices.Float(row)
 		}
 	}
-	d.descend(steps+1, func(float64, column) {})
-	return d.bound, d.prices, true
+	d.descend(ctx, steps+1, func(float64, column) {})
+	return d.bound, d.prices, d.bound != nil
 }

@@ -73,7 +73,7 @@ func (p *Problem) Relax(ctx context.Context, solver milp.LPSolver, limits milp.L
 		limited, cancel = context.WithTimeout(ctx, limits.Time)
 		defer cancel()
 	}
-	c.begin()
+	c.begin(limited)
 	lp, err := solver.Open(c.model)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ const (
 
 // begin states the program over prices and what each job gains, with the columns
 // of the late subgradient steps.
-func (c *cutting) begin() {
+func (c *cutting) begin(ctx context.Context) {
 	p := c.m.p
 	c.model = &milp.Model{Name: "dual"}
 	for k := range c.m.groups {
@@ -142,7 +142,7 @@ func (c *cutting) begin() {
 			c.model.AddRow(c.cut(column{sched.JobID(id), c.m.alone[id]}))
 		}
 	}
-	c.dual.descend(min(maxSteps, c.out.Rows/rowsPerStep), func(share float64, col column) {
+	c.dual.descend(ctx, min(maxSteps, c.out.Rows/rowsPerStep), func(share float64, col column) {
 		if share < late && !c.known[col.key()] {
 			c.model.AddRow(c.cut(col))
 		}

@@ -50,14 +50,18 @@ func (m *master) split(n *node, id sched.JobID, list []part) ([]*node, float64) 
 	if len(list) < 2 {
 		return nil, 0
 	}
-	configs := m.p.Model.Configs[id]
-	if k, even := evenest(list, len(configs), func(p part, k int) bool { return p.Config == k }); even > 0 {
+	if k, even := evenest(list, m.p.Slots, func(p part, k int) bool { return p.End() <= int64(k) }); even > 0 {
 		return n.halves(id, func(l *pricing.Limits, first bool) {
-			allowed := make([]bool, len(configs))
-			for i := range allowed {
-				allowed[i] = (i == k) == first && (l.Configs == nil || l.Configs[i])
+			ends := pricing.Span{Last: pricing.NoLimit}
+			if l.Ends != nil {
+				ends = *l.Ends
 			}
-			l.Configs = allowed
+			if first {
+				ends.Last = min(ends.Last, int64(k))
+			} else {
+				ends.First = max(ends.First, int64(k)+1)
+			}
+			l.Ends = &ends
 		}), even
 	}
 	if k, even := evenest(list, m.p.Slots, func(p part, k int) bool { return p.Start <= int64(k) }); even > 0 {
@@ -67,6 +71,16 @@ func (m *master) split(n *node, id sched.JobID, list []part) ([]*node, float64) 
 			} else {
 				l.First = max(l.First, int64(k)+1)
 			}
+		}), even
+	}
+	configs := m.p.Model.Configs[id]
+	if k, even := evenest(list, len(configs), func(p part, k int) bool { return p.Config == k }); even > 0 {
+		return n.halves(id, func(l *pricing.Limits, first bool) {
+			allowed := make([]bool, len(configs))
+			for i := range allowed {
+				allowed[i] = (i == k) == first && (l.Configs == nil || l.Configs[i])
+			}
+			l.Configs = allowed
 		}), even
 	}
 	return m.splitPlace(n, id, list)

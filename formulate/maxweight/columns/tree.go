@@ -22,7 +22,8 @@ type Optimum struct {
 	// what it costs; both nil if none was found.
 	Choice []*pricing.Choice
 	Cost   *big.Rat
-	// Bound is proven: no choice costs less. It is nil if there is no choice.
+	// Bound is proven: no choice costs less. It is nil if there is no choice, or a
+	// limit came before any bound.
 	Bound   *big.Rat
 	Relaxed *Relaxation
 	Nodes   int // of the tree; 0 if rounding settled it
@@ -31,8 +32,9 @@ type Optimum struct {
 
 // Solve finds the best choice by branch and price. The columns of the relaxation
 // are where it starts. Nodes are split by, in this order: whether a job is left
-// out; its configuration; its start; the workers on a server; the server that
-// hosts the parameter servers. All of these keep the pricing exact.
+// out; its completion, which changes the bounds of both parts the most; its start;
+// its configuration; the workers on a server; the server that hosts the parameter
+// servers. All of these keep the pricing exact.
 //
 // Reaching a limit leaves Bound below Cost; it is not an error. Unless all terms
 // are multiples of 2^−20, Optimal means within a relative 1e-9.
@@ -93,7 +95,7 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 		bound := new(big.Rat).SetFloat64(r.DualBound)
 		out.raise(p, bound.Quo(bound, new(big.Rat).SetInt64(1<<m.grain)))
 	}
-	if out.Cost != nil && out.Bound.Cmp(out.Cost) >= 0 {
+	if out.Cost != nil && out.Bound != nil && out.Bound.Cmp(out.Cost) >= 0 {
 		out.Termination = milp.Optimal
 	}
 	return out, nil

@@ -105,6 +105,9 @@ func (l *Limits) Allow(c *Choice) bool {
 	if l.Configs != nil && !l.Configs[c.Config] || c.Start < l.First || c.Start > l.Last {
 		return false
 	}
+	if l.Ends != nil && (c.End() < l.Ends.First || c.End() > l.Ends.Last) {
+		return false
+	}
 	for h, y := range c.Workers {
 		if l.Least != nil && y < l.Least[h] || l.Most != nil && y > l.Most[h] {
 			return false

@@ -97,9 +97,13 @@ type Query struct {
 type Limits struct {
 	Configs     []bool // by index of Model.Configs[job]; nil allows all
 	First, Last int64  // starts allowed
+	Ends        *Span  // completions t + d allowed; nil allows all
 	Least, Most []int  // workers on each server; nil for any number
 	Hosts       []bool // servers that may host the parameter servers; nil allows all
 }
+
+// Span is a range of slots.
+type Span struct{ First, Last int64 }
 
 // Choice is a schedule of one job.
 type Choice struct {
@@ -271,11 +275,18 @@ func (s *search) windows(f func(prospect)) {
 		if q.Limits != nil && q.Limits.Configs != nil && !q.Limits.Configs[i] {
 			continue
 		}
-		last := min(latest, max(earliest, mk.slots)) // after the last slot all windows are alike
+		from := earliest
+		if q.Limits != nil && q.Limits.Ends != nil {
+			from = max(from, q.Limits.Ends.First-c.Slots)
+		}
+		last := min(latest, max(from, mk.slots)) // after the last slot all windows are alike
 		if q.Latest != NoLimit {
 			last = min(last, q.Latest-c.Slots)
 		}
-		if last < earliest {
+		if q.Limits != nil && q.Limits.Ends != nil {
+			last = min(last, q.Limits.Ends.Last-c.Slots)
+		}
+		if last < from {
 			continue
 		}
 		workers := mk.workers[c.WorkerType].leasts(c.Slots)
@@ -284,7 +295,7 @@ func (s *search) windows(f func(prospect)) {
 			servers = mk.servers[c.ServerType].leasts(c.Slots)
 		}
 		n := int64(c.Workers)
-		for t := earliest; t <= last; t++ {
+		for t := from; t <= last; t++ {
 			at := min(t, mk.slots)
 			a := workers[at]
 			if a > mk.prices.total/n { // such workers take more than there is

@@ -222,6 +222,10 @@ func randomLimits(r *rand.Rand, in *sched.Instance, m *pricing.Model, id sched.J
 		l.Last = l.First + r.Int64N(4)
 	}
 	if r.IntN(2) == 0 {
+		first := max(0, near.End()-r.Int64N(3))
+		l.Ends = &pricing.Span{First: first, Last: first + r.Int64N(4)}
+	}
+	if r.IntN(2) == 0 {
 		for range m.Configs[id] {
 			l.Configs = append(l.Configs, r.IntN(2) == 0)
 		}

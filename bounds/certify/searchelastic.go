@@ -1,0 +1,386 @@
+package certify
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// Schedules of elastic jobs that keep what they start with (Es). A job chooses a
+// configuration, whose parameter servers are on one host, and as few as its workers
+// elsewhere need; anything else takes more and ends no sooner. It suffices that a job
+// starts at its release, or when something has just ended on one of its servers:
+// otherwise it could start earlier on the same ones. Servers of equal capacity on
+// which as much is used until the same times are alike.
+
+// elasticServer is a server, and what runs there.
+type elasticServer struct {
+	free, before []int64 // by resource; before: what was free until now
+	busy         []usage
+}
+
+// usage is resources that are held until some slot.
+type usage struct {
+	end  int64
+	take []int64
+}
+
+type elasticJob struct {
+	release  int64
+	configs  []slottedConfig
+	shortest int64
+	least    []int64 // of each resource and all slots, in any configuration
+	ring     bool
+	twin     int
+}
+
+type elasticSearch struct {
+	*target
+	c       *Checker
+	jobs    []elasticJob
+	total   []int64 // capacity by resource
+	servers []elasticServer
+	pool    pool
+	nodes   int
+	known   map[string]int64
+	err     error
+}
+
+func (c *Checker) searchElastic(d *document, t *target) error {
+	s := &elasticSearch{target: t, c: c, known: map[string]int64{}, total: make([]int64, len(c.in.Elastic.Resources))}
+	s.most /= int64(c.in.Slot)
+	for h := range c.in.Cluster.Servers {
+		capacity := c.in.Cluster.Servers[h].Capacity
+		s.servers = append(s.servers, elasticServer{free: slices.Clone(capacity), before: make([]int64, len(capacity))})
+		for r, v := range capacity {
+			s.total[r] += v
+		}
+	}
+	for i := range c.in.Jobs {
+		if err := s.newJob(i); err != nil {
+			return err
+		}
+	}
+	now := s.jobs[0].release
+	for _, j := range s.jobs {
+		now = min(now, j.release)
+	}
+	s.at(now, uint32(1)<<len(s.jobs)-1, 0)
+	return s.err
+}
+
+func (s *elasticSearch) newJob(i int) error {
+	x := &s.c.in.Jobs[i]
+	j := elasticJob{release: int64(s.c.nextSlot(x.Release) / s.c.in.Slot), configs: s.c.undominated(x), shortest: math.MaxInt64, ring: x.Elastic.Ring, twin: -1}
+	if len(j.configs) == 0 {
+		return tooHard("job %d runs nowhere", i)
+	}
+	j.least = make([]int64, len(s.total))
+	for r := range j.least {
+		j.least[r] = math.MaxInt64
+	}
+	for _, k := range j.configs {
+		j.shortest = min(j.shortest, k.slots)
+		for r := range j.least {
+			v := new(big.Int).Mul(big.NewInt(s.c.in.Elastic.Workers[k.m].Demand[r]), big.NewInt(int64(k.n)))
+			if !j.ring {
+				v.Add(v, big.NewInt(s.c.in.Elastic.Servers[k.p].Demand[r]))
+			}
+			if v.Mul(v, big.NewInt(k.slots)); v.BitLen() > 55 || s.total[r] > 1<<40 {
+				return tooHard("resource %d is counted in units too small to search", r)
+			}
+			j.least[r] = min(j.least[r], v.Int64())
+		}
+	}
+	for k := range i {
+		o := &s.jobs[k]
+		if o.release == j.release && o.ring == j.ring && s.weight[k] == s.weight[i] &&
+			slices.EqualFunc(o.configs, j.configs, func(a, b slottedConfig) bool {
+				return a.m == b.m && a.p == b.p && a.n == b.n && a.one == b.one && a.slots == b.slots
+			}) {
+			j.twin = k
+		}
+	}
+	s.jobs = append(s.jobs, j)
+	return nil
+}
+
+// at decides what starts at a slot at whose beginning everything that ends has been
+// freed.
+func (s *elasticSearch) at(now int64, waiting uint32, cost int64) {
+	if s.err != nil {
+		return
+	}
+	if s.nodes++; s.nodes > searchNodes {
+		s.err = tooHard("the search takes more than %d nodes", searchNodes)
+		return
+	}
+	if waiting == 0 {
+		if cost <= s.most {
+			s.err = s.cheaper()
+		}
+		return
+	}
+	if s.hopeless(now, waiting, cost) || s.seen(now, waiting, cost) {
+		return
+	}
+	s.choose(now, 0, waiting, cost)
+}
+
+// hopeless reports whether no schedule from here on can reach the target: for each
+// resource, the work that waits is done by all that is free of it.
+func (s *elasticSearch) hopeless(now int64, waiting uint32, cost int64) bool {
+	var list [searchJobs]need
+	for r, capacity := range s.total {
+		n := 0
+		for i := range s.jobs {
+			if waiting>>i&1 == 1 {
+				list[n] = need{i, s.jobs[i].release, s.jobs[i].shortest, s.jobs[i].least[r], 0}
+				n++
+			}
+		}
+		var held []hold
+		for h := range s.servers {
+			for _, u := range s.servers[h].busy {
+				held = append(held, hold{u.end, u.take[r]})
+			}
+		}
+		if capacity == 0 {
+			continue
+		}
+		if s.pool.reset(now, capacity, held); s.pool.least(s.target, cost, now, list[:n]) > s.most {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *elasticSearch) seen(now int64, waiting uint32, cost int64) bool {
+	key := binary.AppendVarint(binary.AppendUvarint(nil, uint64(waiting)), now)
+	keys := make([]string, len(s.servers))
+	for h := range keys {
+		keys[h] = s.serverKey(h)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		key = append(binary.AppendUvarint(key, uint64(len(k))), k...)
+	}
+	if before, ok := s.known[string(key)]; ok && before <= cost {
+		return true
+	}
+	s.known[string(key)] = cost
+	return false
+}
+
+// serverKey tells servers apart that differ in any way that matters.
+func (s *elasticSearch) serverKey(h int) string {
+	var key []byte
+	for _, list := range [][]int64{s.c.in.Cluster.Servers[h].Capacity, s.servers[h].before} {
+		for _, v := range list {
+			key = binary.AppendVarint(key, v)
+		}
+	}
+	for _, u := range s.servers[h].busy {
+		key = binary.AppendVarint(key, u.end)
+		for _, v := range u.take {
+			key = binary.AppendVarint(key, v)
+		}
+	}
+	return string(key)
+}
+
+// choose decides about the jobs from i on.
+func (s *elasticSearch) choose(now int64, i int, waiting uint32, cost int64) {
+	for i < len(s.jobs) && (waiting>>i&1 == 0 || s.jobs[i].release > now) {
+		i++
+	}
+	if s.err != nil {
+		return
+	}
+	if i == len(s.jobs) {
+		s.advance(now, waiting, cost)
+		return
+	}
+	j := &s.jobs[i]
+	if j.twin < 0 || waiting>>j.twin&1 == 0 {
+		for k := range j.configs {
+			next := s.with(cost, i, now+j.configs[k].slots)
+			if next <= s.most {
+				s.place(now, i, &j.configs[k], waiting&^(1<<i), next)
+			}
+		}
+	}
+	s.choose(now, i+1, waiting, cost)
+}
+
+// place puts a configuration on the servers in every way that matters, and goes on.
+func (s *elasticSearch) place(now int64, i int, k *slottedConfig, waiting uint32, cost int64) {
+	keys := make([]string, len(s.servers))
+	for h := range keys {
+		keys[h] = s.serverKey(h)
+	}
+	if s.jobs[i].ring {
+		s.spread(now, i, k, -1, 0, keys, waiting, cost)
+		return
+	}
+	for h := range s.servers {
+		if slices.Contains(keys[:h], keys[h]) {
+			continue // a host that is alike was tried
+		}
+		least := 0
+		if k.one {
+			least = k.n
+		}
+		for g := least; g <= k.n; g++ {
+			if !k.one && g == k.n {
+				continue // all on one server, at the pace of several
+			}
+			take := s.containers(k, g, s.c.servers(k.m, k.p, k.n-g))
+			if fits(take, s.servers[h].free) {
+				s.spread(now, i, k, h, g, keys, waiting, cost)
+			}
+		}
+	}
+}
+
+// containers returns what so many workers and parameter servers take.
+func (s *elasticSearch) containers(k *slottedConfig, workers int, servers int64) []int64 {
+	out := make([]int64, len(s.total))
+	for r := range out {
+		out[r] = s.c.in.Elastic.Workers[k.m].Demand[r] * int64(workers)
+		if servers > 0 {
+			out[r] += s.c.in.Elastic.Servers[k.p].Demand[r] * servers
+		}
+	}
+	return out
+}
+
+func fits(take, free []int64) bool {
+	for r, v := range take {
+		if v > free[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// spread puts the workers that are not on the host on the other servers.
+func (s *elasticSearch) spread(now int64, i int, k *slottedConfig, host, own int, keys []string, waiting uint32, cost int64) {
+	on := make([]int, len(s.servers))
+	if host >= 0 {
+		on[host] = own
+	}
+	var extend func(h, left int)
+	extend = func(h, left int) {
+		if s.err != nil {
+			return
+		}
+		if h == len(on) {
+			if left == 0 {
+				s.start(now, i, k, host, on, waiting, cost)
+			}
+			return
+		}
+		if h == host {
+			extend(h+1, left)
+			return
+		}
+		most := left
+		for o := range h { // servers that are alike take in falling order
+			if o != host && keys[o] == keys[h] {
+				most = min(most, on[o])
+			}
+		}
+		for x := 0; x <= most; x++ {
+			if x > 0 && !fits(s.containers(k, x, 0), s.servers[h].free) {
+				break
+			}
+			if k.one && x > 0 && x < k.n { // a ring on one server
+				continue
+			}
+			on[h] = x
+			extend(h+1, left-x)
+		}
+		on[h] = 0
+	}
+	extend(0, k.n-own)
+}
+
+// start starts a job, goes on, and undoes that.
+func (s *elasticSearch) start(now int64, i int, k *slottedConfig, host int, on []int, waiting uint32, cost int64) {
+	fresh := s.jobs[i].release == now
+	takes := make([][]int64, len(on))
+	for h, x := range on {
+		switch {
+		case h == host:
+			takes[h] = s.containers(k, x, s.c.servers(k.m, k.p, k.n-x))
+		case x > 0:
+			takes[h] = s.containers(k, x, 0)
+		default:
+			continue
+		}
+		fresh = fresh || !fits(takes[h], s.servers[h].before)
+	}
+	if !fresh {
+		return
+	}
+	saved := make([]elasticServer, len(s.servers))
+	copy(saved, s.servers)
+	for h, take := range takes {
+		if take == nil {
+			continue
+		}
+		v := &s.servers[h]
+		v.free = slices.Clone(v.free)
+		for r, x := range take {
+			v.free[r] -= x
+		}
+		v.busy = append(slices.Clone(v.busy), usage{now + k.slots, take})
+		slices.SortFunc(v.busy, func(a, b usage) int {
+			if a.end != b.end {
+				return sign(a.end, b.end)
+			}
+			return slices.Compare(a.take, b.take)
+		})
+	}
+	if !s.hopeless(now, waiting, cost) {
+		s.choose(now, i+1, waiting, cost)
+	}
+	copy(s.servers, saved)
+}
+
+// advance goes on to the next end or release.
+func (s *elasticSearch) advance(now int64, waiting uint32, cost int64) {
+	next := int64(math.MaxInt64)
+	for i := range s.jobs {
+		if waiting>>i&1 == 1 && s.jobs[i].release > now {
+			next = min(next, s.jobs[i].release)
+		}
+	}
+	for h := range s.servers {
+		if len(s.servers[h].busy) > 0 {
+			next = min(next, s.servers[h].busy[0].end)
+		}
+	}
+	if next == math.MaxInt64 && waiting != 0 {
+		return
+	}
+	saved := make([]elasticServer, len(s.servers))
+	copy(saved, s.servers)
+	for h := range s.servers {
+		v := &s.servers[h]
+		v.before = v.free
+		v.free = slices.Clone(v.free)
+		n := 0
+		for n < len(v.busy) && v.busy[n].end <= next {
+			for r, x := range v.busy[n].take {
+				v.free[r] += x
+			}
+			n++
+		}
+		v.busy = v.busy[n:]
+	}
+	s.at(next, waiting, cost)
+	copy(s.servers, saved)
+}

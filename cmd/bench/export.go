@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/formulate"
+	"yardstick/formulate/elastic"
+	"yardstick/formulate/interval"
+	"yardstick/formulate/maxweight"
+	"yardstick/formulate/preemptive"
+	"yardstick/formulate/sharing"
+	"yardstick/formulate/timeindexed"
+	"yardstick/sched"
+	"yardstick/solvers/milp"
+)
+
+type exportFlags struct {
+	formulation, format, objective, slot, output string
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var f exportFlags
+	c := &cobra.Command{
+		Use:   "export INSTANCE --formulation NAME",
+		Short: "Write a formulation of an instance as an MPS or LP file, for any solver",
+		Long: `Writes the program that a formulation makes of the instance (JSON), and says on
+standard error how its optimum stands to the instance's: exact, relaxation (never
+above) or restriction (never below). All programs are minimised; times are in
+microseconds.
+
+Formulations:
+` + describeFormulations(),
+		Example: `  bench export instance.json --formulation time-indexed --slot 60s --format mps -o model.mps
+  bench export instance.json --formulation npti | glpsol --freemps /dev/stdin`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.export(f, args[0]) },
+	}
+	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(slices.Sorted(maps.Keys(formulations())), ", "))
+	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (CPLEX)")
+	c.Flags().StringVar(&f.objective, "objective", "total-jct", "what to minimise")
+	c.Flags().StringVar(&f.slot, "slot", "", "slot length of time-indexed and interval programs, such as 60s")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write; standard output if empty")
+	return c
+}
+
+// formulation is a program by name.
+type formulation struct {
+	about string
+	build func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error)
+}
+
+// formulations maps names to programs.
+func formulations() map[string]formulation {
+	plain := func(build func(*sched.Instance, sched.Objective) (*formulate.Program, error)) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
+		return func(in *sched.Instance, o sched.Objective, _ sched.Time) (*formulate.Program, error) {
+			return build(in, o)
+		}
+	}
+	weight := func(build func(*sched.Instance) (*formulate.Program, error)) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
+		return func(in *sched.Instance, _ sched.Objective, _ sched.Time) (*formulate.Program, error) {
+			return build(in)
+		}
+	}
+	slotted := func(up bool) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
+		return func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error) {
+			if slot == 0 {
+				var err error
+				if slot, err = timeindexed.DefaultSlot(in, o); err != nil {
+					return nil, err
+				}
+			}
+			return timeindexed.Build(in, o, slot, up)
+		}
+	}
+	overTime := func(x interval.Relaxation) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
+		return func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error) {
+			return x.Build(in, o, interval.Options{Slot: slot})
+		}
+	}
+	return map[string]formulation{
+		"time-indexed":    {"gangs: start slots, durations rounded down", slotted(false)},
+		"time-indexed-up": {"gangs: start slots, durations rounded up", slotted(true)},
+		"pti":             {"gangs: shares of work in slots, linear", overTime(interval.PTI)},
+		"npti":            {"gangs: starts without interruption, linear", overTime(interval.NPTI)},
+		"conf":            {"gangs: starts and patterns of servers, linear", overTime(interval.CONF)},
+		"bouts": {"preemptive gangs in slots", func(in *sched.Instance, o sched.Objective, _ sched.Time) (*formulate.Program, error) {
+			return preemptive.Build(in, o, preemptive.Options{})
+		}},
+		"sharing":         {"jobs that share GPUs, in slots", plain(sharing.Build)},
+		"elastic-listed":  {"elastic jobs, a variable for every schedule", plain(elastic.Listed)},
+		"elastic-compact": {"elastic jobs, variables for workers on servers", plain(elastic.Compact)},
+		"weight-listed":   {"elastic jobs, minus the weight done by the deadline", weight(maxweight.Listed)},
+		"weight-compact":  {"the same, variables for workers on servers", weight(maxweight.Compact)},
+	}
+}
+
+func describeFormulations() string {
+	all := formulations()
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "  %-16s %s\n", name, all[name].about)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (a *app) export(f exportFlags, path string) error {
+	program, ok := formulations()[f.formulation]
+	if !ok {
+		return usageError("--formulation: %q is unknown: %s", f.formulation, strings.Join(slices.Sorted(maps.Keys(formulations())), ", "))
+	}
+	write, ok := map[string]func(io.Writer, *milp.Model) error{"mps": milp.WriteMPS, "lp": milp.WriteLP}[f.format]
+	if !ok {
+		return usageError("--format: %q is unknown: mps, lp", f.format)
+	}
+	var objective sched.Objective
+	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
+		return usageError("--objective: %w", err)
+	}
+	var slot sched.Time
+	if err := slot.UnmarshalText([]byte(cmp.Or(f.slot, "0s"))); err != nil {
+		return usageError("--slot: %w", err)
+	}
+	in, err := readInstance(path)
+	if err != nil {
+		return err
+	}
+	p, err := program.build(in, objective, slot)
+	if err != nil {
+		return usageError("%s: %w", f.formulation, err)
+	}
+	if f.output == "" {
+		err = write(a.out, p.Model)
+	} else {
+		err = writeModel(f.output, p.Model, write)
+	}
+	if err != nil {
+		return err
+	}
+	m := p.Model
+	fmt.Fprintf(a.errOut, "%s (%v): %d rows, %d columns, %d of them integers, %d nonzeros\n", f.formulation, p.Relation, len(m.Rows), len(m.Vars), m.Integers(), m.Nonzeros())
+	return nil
+}
+
+func writeModel(path string, m *milp.Model, write func(io.Writer, *milp.Model) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	return errors.Join(write(f, m), f.Close())
+}

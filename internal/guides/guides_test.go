@@ -1,0 +1,179 @@
+package guides
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// block is a fenced block of a guide. Its first line says what to do with it:
+//
+//	```go new=PATH            write the file
+//	```go insert=PATH after=TEXT  add the lines after the first that has the text
+//	```sh run                 run the commands
+//	```text expect            each line's parts, separated by " +", stand in one line of the output
+type block struct {
+	verb, path, after string
+	text              string
+}
+
+func blocks(t *testing.T, guide string) []block {
+	t.Helper()
+	data, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []block
+	var current *block
+	for line := range strings.Lines(string(data)) {
+		info, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && current == nil:
+			current = &block{}
+			_, info, _ = strings.Cut(strings.TrimSpace(info), " ")
+			info, current.after, _ = strings.Cut(info, " after=")
+			current.verb, current.path, _ = strings.Cut(info, "=")
+		case fence:
+			all = append(all, *current)
+			current = nil
+		case current != nil:
+			current.text += line
+		}
+	}
+	return all
+}
+
+// copyTree copies what belongs to the repository.
+func copyTree(t *testing.T, to string) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	skip := []string{".git", ".venv", "bin", "results", "notebooks"}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(skip, name):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o755)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The guides are run as a reader would: the test copies the repository, writes and
+// changes the files that they show, and tries the commands.
+func TestGuides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command four times")
+	}
+	guides, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil || len(guides) < 4 {
+		t.Fatalf("guides %v, %v", guides, err)
+	}
+	dir := t.TempDir()
+	copyTree(t, dir)
+	for _, guide := range guides {
+		t.Run(strings.TrimSuffix(filepath.Base(guide), ".md"), func(t *testing.T) { follow(t, dir, blocks(t, guide)) })
+	}
+}
+
+// follow does what a guide says, tests the packages that it adds, and checks
+// what its commands print.
+func follow(t *testing.T, dir string, steps []block) {
+	var packages []string
+	output, ran := "", 0
+	for _, b := range steps {
+		path := filepath.Join(dir, b.path)
+		switch b.verb {
+		case "new":
+			put(t, path, b.text)
+			if strings.HasSuffix(b.path, "_test.go") {
+				packages = append(packages, "./"+filepath.Dir(b.path))
+			}
+		case "insert":
+			insert(t, path, b)
+		case "run":
+			if ran == 0 && len(packages) > 0 {
+				shell(t, dir, "go test -count=1 "+strings.Join(packages, " ")+" && go test -count=1 ./internal/lint -run Imports")
+			}
+			output = shell(t, dir, b.text)
+			ran++
+		case "expect":
+			for line := range strings.Lines(b.text) {
+				if parts := strings.Split(strings.TrimSpace(line), " +"); !stands(output, parts) {
+					t.Errorf("no line with %q in\n%s", parts, output)
+				}
+			}
+		}
+	}
+	if ran == 0 {
+		t.Error("the guide runs nothing")
+	}
+}
+
+func stands(output string, parts []string) bool {
+	for line := range strings.Lines(output) {
+		if !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(line, p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func insert(t *testing.T, path string, b block) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, b.after) })
+	if at < 0 {
+		t.Fatalf("%s has no line with %s, which the guide adds lines after", b.path, b.after)
+	}
+	put(t, path, strings.Join(slices.Insert(lines, at+1, b.text), ""))
+}
+
+func shell(t *testing.T, dir, commands string) string {
+	t.Helper()
+	c := exec.Command("sh", "-e", "-c", commands)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.TrimSpace(commands), err, out)
+	}
+	return fmt.Sprintf("%s\n", out)
+}
