@@ -3,7 +3,7 @@
 #   make bench   install what is missing, build, run the main job, print the ratio table
 #   make test    install what is missing, run every test
 #
-# Everything else: build, check, race, fuzz, golden, clean.
+# Everything else: build, check, race, fuzz, golden, notebooks, golden-run, clean.
 
 LPSOLVE_INC ?= $(firstword $(wildcard /usr/include/lpsolve /opt/homebrew/opt/lp_solve/include /opt/local/include/lpsolve) /usr/include/lpsolve)
 export CGO_ENABLED := 1
@@ -13,7 +13,7 @@ export CGO_LDFLAGS := -O2 -g
 # Packages that run goroutines or cgo beside each other.
 CONCURRENT := ./bench/... ./solvers/lpsolve/... ./solvers/isolate/...
 
-.PHONY: bench build test check race fuzz golden clean prepare prepare-test
+.PHONY: bench build test check race fuzz golden notebooks golden-run clean prepare prepare-test
 
 bench: build
 	bin/bench run
@@ -48,8 +48,28 @@ fuzz: prepare
 golden: prepare-test
 	go test ./bench/record ./bench/report ./datasets ./datasets/build ./datasets/generate ./datasets/throughput ./solvers/milp -update
 
+# Runs the notebooks on a result directory, or a folder of several, and keeps
+# them with their figures in notebooks/out: make notebooks DIR=results/quick
+DIR ?= notebooks/golden
+notebooks:
+	@internal/prepare.sh notebooks
+	.venv/bin/python notebooks/execute.py --results $(DIR)
+
+# Makes the small results that the notebooks show and their tests read again.
+golden-run: build
+	@for name in gang models; do \
+		bin/bench run notebooks/golden/$$name.yaml -o results/golden/$$name --force -q >/dev/null || exit 1; \
+	done
+	bin/bench place --profile builtin:v100/vgg19 --gpus 16 --cluster 250x8 --fragmentations 4 \
+		--methods heavy-edge,chain,min-cut,min-alpha -o results/golden/placing -q >/dev/null
+	@for name in gang models placing; do \
+		rm -rf notebooks/golden/$$name && mkdir notebooks/golden/$$name && \
+		cp results/golden/$$name/*.arrow results/golden/$$name/manifest.json notebooks/golden/$$name/ || exit 1; \
+	done
+	du -ch notebooks/golden/*/* | tail -n 1
+
 clean:
-	rm -rf bin results .venv
+	rm -rf bin results .venv notebooks/out
 
 prepare:
 	@internal/prepare.sh build

@@ -86,7 +86,7 @@ func TestRunProvesRatios(t *testing.T) {
 	}
 	for i, row := range run.Ratios {
 		cost := want[row.Method][i%3]
-		if row.Cost.V != cost || !row.RatioToOptimum.Valid || row.OptimumStatus != record.Proven {
+		if row.Cost.V != cost || !row.RatioToOptimum.Valid || row.OptimumStatus != record.Certified {
 			t.Errorf("%s %s: cost %v (want %v), ratio %v, status %q", row.Method, row.Objective, row.Cost, cost, row.RatioToOptimum, row.OptimumStatus)
 		}
 		if best := want["exhaustive"][i%3]; row.RatioToOptimum.V != cost/best {

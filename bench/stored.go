@@ -50,6 +50,7 @@ type storedError struct {
 	Text     string `json:"text"`
 	Panicked bool   `json:"panicked,omitempty"`
 	Invalid  bool   `json:"invalid,omitempty"` // an invalid schedule
+	Refuted  bool   `json:"refuted,omitempty"` // a bound that its certificate does not prove
 	Ended    string `json:"ended,omitempty"`   // the termination of a cell that was killed
 }
 
@@ -58,7 +59,7 @@ func (e *storedError) Error() string { return e.Text }
 
 // Is makes a stored error the same as the one that was stored.
 func (e *storedError) Is(target error) bool {
-	return target == ErrPanicked && e.Panicked || target == ErrInvalidSchedule && e.Invalid
+	return target == ErrPanicked && e.Panicked || target == ErrInvalidSchedule && e.Invalid || target == ErrBoundRefuted && e.Refuted
 }
 
 // Killed returns the error of a cell whose process was ended from outside.
@@ -83,7 +84,7 @@ func (r *CellResult) Encode() ([]byte, error) {
 	if r.Err != nil {
 		var stored *storedError
 		if !errors.As(r.Err, &stored) {
-			stored = &storedError{Text: r.Err.Error(), Panicked: errors.Is(r.Err, ErrPanicked), Invalid: errors.Is(r.Err, ErrInvalidSchedule)}
+			stored = &storedError{Text: r.Err.Error(), Panicked: errors.Is(r.Err, ErrPanicked), Invalid: errors.Is(r.Err, ErrInvalidSchedule), Refuted: errors.Is(r.Err, ErrBoundRefuted)}
 		}
 		s.Err = stored
 		return json.Marshal(&s)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the build ("build") or the tests ("test") need and this machine
-# lacks. Says what it does; does nothing, silently, where nothing is missing.
+# Installs what the build ("build"), the tests ("test") or the notebooks alone
+# ("notebooks") need and this machine lacks. Says what it does; does nothing,
+# silently, where nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,18 +44,28 @@ install_packages() {
 	exit 1
 }
 
-# A Python environment of the repository's own, for the tests that read the
-# Arrow files with other people's readers.
+# A Python environment of the repository's own, for the notebooks and for the
+# tests that read the Arrow files with other people's readers.
 install_python() {
-	local requirements=bench/record/testdata/requirements.txt stamp=.venv/requirements.sha256 sum
-	sum=$(sha256sum "$requirements" | cut -d' ' -f1)
+	local tests=bench/record/testdata/requirements.txt notebooks=notebooks/requirements.txt stamp=.venv/requirements.sha256 sum
+	sum=$(cat "$tests" "$notebooks" | sha256sum | cut -d' ' -f1)
 	[[ -f $stamp && $(cat "$stamp") == "$sum" ]] && return 0
-	echo "installing into .venv: $(grep -cE '^[a-zA-Z]' "$requirements") Python packages"
+	echo "installing into .venv: $(cat "$tests" "$notebooks" | sed -n 's/^\([a-zA-Z][^=]*\)==.*/\1/p' | sort -u | wc -l) Python packages, some minutes the first time"
 	python3 -m venv --clear .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$tests" -r "$notebooks"
 	echo "$sum" >"$stamp"
 }
 
+need_python() {
+	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
+}
+
+if [[ ${1:-build} == notebooks ]]; then
+	need_python
+	install_packages
+	install_python
+	exit 0
+fi
 command -v go >/dev/null || {
 	echo "Go is not installed: get Go 1.26 or later, put it on PATH and run make again" >&2
 	exit 1
@@ -69,7 +80,7 @@ if [[ ${1:-build} == test ]]; then
 	need lp_solve lp-solve
 	need /usr/sbin/slurmctld slurm-wlm
 	need parallel parallel
-	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
+	need_python
 fi
 install_packages
 if [[ ${1:-build} == test ]]; then

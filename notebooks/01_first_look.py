@@ -22,7 +22,6 @@
 # `make notebooks DIR=results/my-suite`, or change the argument of `load` below.
 
 # %%
-import matplotlib.pyplot as plt
 import polars as pl
 
 import yardstick_results as yr
@@ -66,14 +65,14 @@ table.select(shown).with_columns(pl.col("geo_mean", "median", "worst").round(3))
 #
 # One curve per online policy: how large a share of the instances it schedules within the ratio on the horizontal axis. **What to
 # see:** the curve that is furthest to the left and top is the best; where it meets the left edge is the share of instances that the
-# policy solves optimally; its right end is the policy's worst instance. Dashed titles say what the ratios are over.
+# policy solves optimally; its right end is the policy's worst instance. The axis says what the ratios are over.
 
 # %%
 ratios = yr.with_ratio(results.ratios).filter(pl.col("kind") == "online", pl.col("ratio").is_not_null())
 groups = yr.groups(ratios, "model", "objective")
 if yr.some(ratios, "ratios of online policies"):
-    figure, axes = plt.subplots(1, len(groups), figsize=(5.2 * len(groups), 4), layout="constrained", squeeze=False)
-    for ax, (title, rows) in zip(axes[0], groups.items()):
+    axes = yr.panels(len(groups))
+    for ax, (title, rows) in zip(axes, groups.items()):
         over = " or ".join(yr.names(rows, "denominator"))
         yr.ecdf(rows, "ratio", xlabel=f"cost / {over}", ax=ax, log=True)
         ax.set_title(title)
@@ -87,8 +86,8 @@ if yr.some(ratios, "ratios of online policies"):
 
 # %%
 if yr.some(ratios, "online policies"):
-    figure, axes = plt.subplots(1, len(groups), figsize=(5.2 * len(groups), 4), layout="constrained", squeeze=False)
-    for ax, (title, rows) in zip(axes[0], groups.items()):
+    axes = yr.panels(len(groups))
+    for ax, (title, rows) in zip(axes, groups.items()):
         yr.performance_profile(rows, ax=ax)
         ax.set_title(title)
 
@@ -105,8 +104,8 @@ chosen = ratios.filter(pl.col("instance").is_in(first.to_list())).drop_nulls("sc
 jobs = results.jobs.join(chosen.select("run", "cell_id", "schedule", "model", "method").unique(), on=["run", "cell_id", "schedule"])
 if yr.some(jobs, "jobs"):
     groups = yr.groups(jobs, "model")
-    figure, axes = plt.subplots(1, len(groups), figsize=(5.2 * len(groups), 4), layout="constrained", squeeze=False)
-    for ax, (title, rows) in zip(axes[0], groups.items()):
+    axes = yr.panels(len(groups))
+    for ax, (title, rows) in zip(axes, groups.items()):
         scale, unit = yr.time_unit(rows["jct_s"].median())
         rows = rows.with_columns((pl.col("jct_s") / scale).alias("jct"))
         yr.ecdf(rows, "jct", xlabel=f"job completion time ({unit})", what="jobs", ax=ax, log=True)
@@ -119,7 +118,7 @@ if yr.some(jobs, "jobs"):
 
 # %%
 failed = results.ratios.filter(pl.col("cost").is_null())
-failed.select("run", "instance", "method", "termination", "message") if yr.some(failed, "failures: every method found a verified schedule") else None
+failed.select("run", "instance", "method", "termination", "message") if yr.some(failed, "rows without a schedule") else None
 
 # %% [markdown]
 # Next: notebooks 02 to 05 follow the papers' figures, one scheduling model each; 06 looks at the lower bounds themselves, and 07

@@ -249,12 +249,33 @@ def with_setting(results: Results, frame: pl.DataFrame, key: str) -> pl.DataFram
     return frame
 
 
-def natural(text: str) -> tuple[float, str]:
-    """A key that sorts 1Gbps, 10Gbps, 50Gbps and 3s, 100s by size."""
-    match = re.match(r"([0-9.]+)\s*([kKMGT]?)", str(text))
-    if not match or not match[1].strip("."):
-        return math.inf, str(text)
-    return float(match[1]) * {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[match[2]], str(text)
+def natural(text) -> tuple[float, str]:
+    """A key that sorts 1Gbps, 10Gbps and 50Gbps, or 3s, 1m40s and 1h, by size."""
+    text = str(text)
+    span = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:([0-9.]+)(s|ms|µs))?", text)
+    if text and span:
+        seconds = float(span[3] or 0) * {None: 1, "s": 1, "ms": 1e-3, "µs": 1e-6}[span[4]]
+        return 3600 * float(span[1] or 0) + 60 * float(span[2] or 0) + seconds, text
+    number = re.match(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([kKMGT]?)", text)
+    if not number:
+        return math.inf, text
+    return float(number[1]) * {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[number[2]], text
+
+
+def groups(frame: pl.DataFrame, *columns: str) -> dict[str, pl.DataFrame]:
+    """The rows of every combination of values of the columns, by a title of these."""
+    return {" · ".join(str(v) for v in key): rows for key, rows in frame.group_by(columns, maintain_order=True)}
+
+
+def vary(frame: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Rows that differ in the swept parameter `column` alone: those of the setting
+    of the others under which it takes the most values."""
+    others = ["family", *(c for c in swept(frame) if c != column)]
+    frame = frame.filter(pl.col(column).is_not_null())
+    if frame.is_empty():
+        return frame
+    best = frame.group_by(others, maintain_order=True).agg(pl.col(column).n_unique().alias("n")).sort("n", descending=True, maintain_order=True)
+    return frame.join(best.head(1), on=others, how="semi", nulls_equal=True)
 
 
 def some(frame: pl.DataFrame, what: str) -> bool:
@@ -268,6 +289,20 @@ def some(frame: pl.DataFrame, what: str) -> bool:
 #
 # Every plot draws on the axes that it is given, or on new ones, labels them
 # with units, and returns them. Methods keep their colour within a plot.
+
+
+LINES = ("-", "--", "-.", ":")  # so that curves that coincide are seen
+
+
+def panels(n: int, width: float = 5.0, height: float = 4.0, columns: int = 3):
+    """Axes for n plots, at most three beside each other."""
+    import matplotlib.pyplot as plt
+
+    rows, columns = -(-n // columns), min(n, columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), layout="constrained", squeeze=False)
+    for ax in axes.flat[n:]:
+        figure.delaxes(ax)
+    return list(axes.flat[:n])
 
 
 def _axes(ax, size=(7.0, 4.0)):
@@ -288,12 +323,15 @@ def ecdf(frame: pl.DataFrame, x: str, xlabel: str, by: str = "method", what: str
     """Empirical distribution: at each x, the share of rows that are at most x. A
     curve that stays below 1 has rows without a value, such as failures."""
     ax = _axes(ax)
-    for name in names(frame, by):
+    for k, name in enumerate(names(frame, by)):
         rows = frame.filter(pl.col(by) == name)
         values = rows[x].drop_nulls().sort().to_list()
         if values:
-            ax.step([values[0], *values], [i / len(rows) for i in range(len(values) + 1)], where="post", label=name)
-    ax.set(xlabel=xlabel, ylabel=f"share of {what}", ylim=(0, 1.02), xscale="log" if log else "linear")
+            shares = [i / len(rows) for i in range(len(values) + 1)]
+            ax.step([values[0], *values], shares, where="post", label=name, linestyle=LINES[k % len(LINES)])
+    ax.set(xlabel=xlabel, ylabel=f"share of {what}", ylim=(0, 1.02))
+    if log:
+        log_scale(ax)
     _legend(ax)
     return ax
 
@@ -308,7 +346,7 @@ def performance_profile(ratios: pl.DataFrame, ax=None):
         .otherwise(pl.col("cost") / pl.col("cost").min().over(best))
         .alias("factor")
     )
-    return ecdf(frame, "factor", xlabel="cost / least cost of the methods shown", ax=ax)
+    return ecdf(frame, "factor", xlabel="cost / least cost of the methods shown", ax=ax, log=True)
 
 
 def sweep(frame: pl.DataFrame, x: str, y: str, xlabel: str, ylabel: str, by: str = "method", ax=None, mean: str = "geometric"):
@@ -317,11 +355,11 @@ def sweep(frame: pl.DataFrame, x: str, y: str, xlabel: str, ylabel: str, by: str
     ax = _axes(ax)
     order = sorted(names(frame, x), key=natural)
     mid = pl.col(y).log().mean().exp() if mean == "geometric" else pl.col(y).mean()
-    for name in names(frame, by):
+    for k, name in enumerate(names(frame, by)):
         rows = frame.filter((pl.col(by) == name) & pl.col(y).is_not_null()).group_by(x).agg(mid.alias(y))
         found = dict(zip(rows[x], rows[y]))
         at = [i for i, v in enumerate(order) if v in found]
-        ax.plot(at, [found[order[i]] for i in at], marker="o", label=name)
+        ax.plot(at, [found[order[i]] for i in at], marker="o", label=name, linestyle=LINES[k % len(LINES)])
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.set_xticks(range(len(order)), [f"{v:g}" if isinstance(v, float) else str(v) for v in order])
     _legend(ax)
@@ -346,20 +384,23 @@ def bars(frame: pl.DataFrame, y: str, ylabel: str, by: str = "method", ax=None, 
     """A bar per row, with its value written on it."""
     ax = _axes(ax)
     found = ax.bar(frame[by].to_list(), frame[y].fill_null(0).to_list(), color=colour)
-    ax.bar_label(found, fmt="%.3g", fontsize=8)
+    ax.bar_label(found, fmt=lambda v: f"{v:,.0f}" if v >= 100 else f"{v:.3g}", fontsize=8)
     ax.set(xlabel=by.replace("_", " "), ylabel=ylabel)
     _tilt(ax)
     return ax
 
 
-def gantt(segments: pl.DataFrame, servers: int | None = None, ax=None):
+def gantt(segments: pl.DataFrame, servers: int = 0, gpus: int = 0, ax=None, longest: float | None = None):
     """Who holds GPUs when: a row per GPU, a colour per job, hatched where it loads
     (//) or saves (xx). The files say how many GPUs of a server a job holds, not
     which: here each takes the lowest rows that are free. Where jobs share GPUs, a
-    server has more rows than GPUs."""
+    server has more rows than GPUs. `servers` and `gpus` are the cluster's, to show
+    idle ones too; `longest` gives several charts one time axis."""
     rows = segments.filter(pl.col("gpus") > 0).sort("start_s", "job", "segment", "server").to_dicts()
-    scale, unit = time_unit(max((r["end_s"] for r in rows), default=1.0))
-    busy: dict[int, list[float]] = {s: [] for s in range(servers or 0)}
+    longest = longest or max((r["end_s"] for r in rows), default=1.0)
+    scale, unit = time_unit(longest)
+    each = gpus // servers if servers and gpus % servers == 0 else 0
+    busy: dict[int, list[float]] = {s: [] for s in range(servers)}
     held: dict[tuple[int, int], list[int]] = {}
     placed = []
     for r in rows:
@@ -377,6 +418,7 @@ def gantt(segments: pl.DataFrame, servers: int | None = None, ax=None):
     first, height = {}, 0
     for server in sorted(busy):
         first[server] = height
+        busy[server] += [0.0] * (each - len(busy[server]))
         height += max(len(busy[server]), 1) + 0.6
     ax = _axes(ax, (8.0, max(1.6, 0.9 + 0.26 * height)))
     import matplotlib
@@ -389,12 +431,22 @@ def gantt(segments: pl.DataFrame, servers: int | None = None, ax=None):
                 color=colours[r["job"] % 20], alpha=1 if r["phase"] == "train" else 0.45,
                 hatch={"load": "//", "pause": "xx"}.get(r["phase"]), edgecolor="white", linewidth=0.4,
             )  # fmt: skip
-        if (r["end_s"] - r["start_s"]) * 25 > max(s["end_s"] for s in rows):
+        if (r["end_s"] - r["start_s"]) * 25 > longest:
             ax.text((r["start_s"] + r["end_s"]) / 2 / scale, first[r["server"]] + lanes[0], r["job"], ha="center", va="center", fontsize=8)
     ax.set_yticks([first[s] + (len(busy[s]) - 1) / 2 for s in sorted(busy)], [f"server {s}" for s in sorted(busy)])
-    ax.set(xlabel=f"time ({unit})", ylabel="GPUs, by server", xlim=(0, None))
-    ax.invert_yaxis()
+    ax.set(xlabel=f"time ({unit})", ylabel="GPUs, by server", xlim=(0, longest / scale), ylim=(height - 0.8, -0.8))
     return ax
+
+
+def log_scale(ax, which: str = "x") -> None:
+    """A logarithmic axis whose ticks read 1, 2, 5, 10 and not powers."""
+    from matplotlib import ticker
+
+    ax.set(**{f"{which}scale": "log"})
+    axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def time_unit(seconds: float) -> tuple[float, str]:

@@ -29,15 +29,14 @@ type pool struct {
 	jobs     []pooled
 	order    []int // in which jobs are tried
 
-	start  []int64
-	ends   []int64 // of jobs started
-	left   uint32  // not started
-	best   []int64 // starts
-	least  int64
-	early  []int64 // scratch of bound
-	areas  []int64
-	nodes  int
-	limits int
+	start []int64
+	ends  []int64 // of jobs started
+	left  uint32  // not started
+	best  []int64 // starts
+	least int64
+	early []int64 // scratch of bound
+	areas []int64
+	nodes int
 }
 
 type pooled struct {

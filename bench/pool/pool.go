@@ -166,7 +166,7 @@ const sample = 20 * time.Millisecond
 
 func (w *worker) run(ctx context.Context, c bench.Cell, limits bench.SuiteLimits) bench.CellResult {
 	q := request{ID: c.ID, Method: c.Method.Ref(), Objectives: c.Objectives, Limits: limits}
-	q.Name, q.Family, q.Seed = c.Instance.Name, c.Instance.Family, c.Instance.Seed
+	q.SHA256, q.Family, q.Seed = c.Instance.SHA256, c.Instance.Family, c.Instance.Seed
 	if c.Instance != w.current {
 		q.Instance, w.current = c.Instance.Instance, c.Instance
 	}
@@ -225,13 +225,14 @@ func (w *worker) result(c bench.Cell, r reply) bench.CellResult {
 // What travels through the pipes.
 type (
 	request struct {
-		ID           string
-		Method       bench.MethodRef
-		Objectives   []sched.Objective
-		Limits       bench.SuiteLimits
-		Name, Family string
-		Seed         uint64
-		Instance     *sched.Instance // nil for the one before
+		ID         string
+		Method     bench.MethodRef
+		Objectives []sched.Objective
+		Limits     bench.SuiteLimits
+
+		SHA256, Family string // of the instance
+		Seed           uint64
+		Instance       *sched.Instance // nil for the one before
 	}
 	reply struct {
 		Cell  []byte // the stored form of the result

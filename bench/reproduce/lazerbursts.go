@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	policy "yardstick/heuristics/lazer"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -47,7 +49,7 @@ func (b lazerBurst) instance(jobs int, seed uint64) *sched.Instance {
 // lazerBursts looks for workloads on which deferring pays.
 func lazerBursts(ctx context.Context, in Input) (*Output, error) {
 	jobs, seeds := max(int(500*in.Scale), 60), max(int(20*in.Scale), 3)
-	table := Table{Title: fmt.Sprintf("Total JCT over that of SRTF on the same jobs: mean, in brackets least and largest, of %d draws of %d jobs on %d GPUs", seeds, jobs, lazerBurstGPUs),
+	table := Table{Title: fmt.Sprintf("Total JCT over that of SRTF on the same jobs: mean with its standard error, in brackets least and largest, of %d draws of %d jobs on %d GPUs", seeds, jobs, lazerBurstGPUs),
 		Columns: []string{"bursts of", "load", "loads, s", "training P50, s", "futile, SRTF", "futile, 100 s", "20 s always", "50 s always", "100 s always", "Lazer"}}
 	for _, b := range []lazerBurst{
 		{1, 0.9, 5, 40, 600, 1}, {8, 0.9, 5, 40, 600, 1}, {8, 1.5, 5, 40, 600, 1.8}, {8, 0.9, 100, 300, 600, 1},
@@ -83,7 +85,7 @@ func lazerBursts(ctx context.Context, in Input) (*Output, error) {
 		}
 		row := []string{fmt.Sprint(b.size), fmt.Sprint(b.load), fmt.Sprintf("%d–%d", b.short, b.long), fmt.Sprint(b.median), fmt.Sprint(futile[0]), fmt.Sprint(futile[1])}
 		for _, r := range ratios {
-			row = append(row, fmt.Sprintf("%.3f (%.2f–%.2f)", lazerMean(r), slices.Min(r), slices.Max(r)))
+			row = append(row, fmt.Sprintf("%.3f ± %.3f (%.2f–%.2f)", lazerMean(r), stat.StdDev(r, nil)/math.Sqrt(float64(len(r))), slices.Min(r), slices.Max(r)))
 		}
 		table.Rows = append(table.Rows, row)
 	}

@@ -126,15 +126,6 @@ func (b *stages) about(counts []int, gpus int) float64 {
 	return worst
 }
 
-// gpus returns the GPUs of so many replicas of each stage.
-func (b *stages) gpus(counts []int) int {
-	n := 0
-	for s, x := range counts {
-		n += x * b.width[s]
-	}
-	return n
-}
-
 // runs returns ceil(n·alpha) in microseconds, alpha being in seconds.
 func runs(iterations int64, alpha *big.Rat) *big.Int {
 	micros := new(big.Rat).Mul(alpha, big.NewRat(1_000_000, 1))

@@ -41,9 +41,9 @@ var (
 type Statement struct {
 	Kind      string
 	Objective sched.Objective
-	Class     sched.Class // no schedule of it costs less than Value
+	Class     sched.Class // no schedule of it costs less than Value, or, if Objective is maximised, has more
 	Value     *big.Rat    // as stated
-	Proven    *big.Rat    // what the data prove: at least Value
+	Proven    *big.Rat    // what the data prove: at least Value, or at most if Objective is maximised
 }
 
 // Checker checks certificates of one instance. It remembers what several of
@@ -88,20 +88,22 @@ func (c *Checker) Check(certificate []byte) (*Statement, error) {
 	}
 	s := &Statement{d.Kind, d.Objective, d.Class, d.value, p.value}
 	switch {
-	case d.Objective.Maximised():
-		return nil, fmt.Errorf("certify: %s: %w: %v is maximised", d.Kind, ErrRefuted, d.Objective)
+	case p.upper != d.Objective.Maximised():
+		return nil, fmt.Errorf("certify: %s: %w: it bounds %v from the wrong side", d.Kind, ErrRefuted, d.Objective)
 	case !d.Class.Reaches(p.class):
 		return nil, fmt.Errorf("certify: %s: %w: it holds for class %v, and schedules of class %v may cost less", d.Kind, ErrRefuted, p.class, d.Class)
-	case d.value.Cmp(p.value) > 0:
+	case p.upper && d.value.Cmp(p.value) < 0, !p.upper && d.value.Cmp(p.value) > 0:
 		return nil, fmt.Errorf("certify: %s: %w: the value is stated as %s, but only %s is proven", d.Kind, ErrRefuted, d.value.RatString(), p.value.RatString())
 	}
 	return s, nil
 }
 
-// proof is what has been proven: no schedule of the class costs less.
+// proof is what has been proven: no schedule of the class costs less; or, of an
+// upper bound, none has more weight.
 type proof struct {
 	class sched.Class
 	value *big.Rat
+	upper bool
 }
 
 func refuted(format string, args ...any) error {
@@ -139,6 +141,9 @@ func kinds() map[string]func(*Checker, *document) (proof, error) {
 		"elastic-alone":  (*Checker).elasticAlone,
 		"elastic-busy":   (*Checker).elasticBusy,
 		"elastic-prices": (*Checker).elasticPrices,
+		"elastic-grid":   (*Checker).elasticGrid,
+		"weight-prices":  (*Checker).weightPrices,
+		"weight-grid":    (*Checker).weightGrid,
 		"search":         (*Checker).search,
 	}
 }

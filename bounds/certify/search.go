@@ -109,4 +109,3 @@ func (t *target) with(cost int64, job int, end int64) int64 {
 
 // errCheaper is what a search that finds a schedule returns.
 func (t *target) cheaper() error { return refuted("there is a schedule that costs less") }
-

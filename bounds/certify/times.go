@@ -98,11 +98,9 @@ func plain(j *sched.Job) bool {
 	return len(j.Stages) == 1 && (st.Replicas == 1 || st.Params == 0) && (st.Slices <= 1 || st.SliceSync == 0)
 }
 
-// spans reports whether the job fits no server, and has several stages, so that
-// its least training time is a question of which replicas to put together.
-func (t *times) spans(j *sched.Job) bool { return len(j.Stages) > 1 && j.Gang() > t.sizes[0].gpus }
-
-// least returns the least training time, or a lower bound if the job spans.
+// least returns the least training time, or a lower bound on that of a job of
+// several stages that fits no server: for that it is a question of which replicas
+// to put together.
 func (t *times) least(j *sched.Job) sched.Time {
 	if plain(j) {
 		nanos := new(big.Int).Mul(big.NewInt(j.Iters), big.NewInt(int64(j.Stages[0].Compute)))

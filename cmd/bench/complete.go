@@ -59,7 +59,7 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 		"run": upTo(1, suites), "plan": upTo(1, suites), "submit slurm": upTo(1, suites),
 		"merge": folders, "report": upTo(1, folders), "gate": upTo(1, folders), "compare": upTo(2, folders), "man": upTo(1, folders),
 		"reproduce": upTo(1, reproductions),
-		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, instances),
+		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "export": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, instances),
 		"instance describe": upTo(1, instances), "instance convert": upTo(1, instances),
 		"simulate":       upTo(1, extensions("json", "csv", "gz", "parquet")),
 		"instance build": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")),
@@ -90,7 +90,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"place --methods":         commaList(placeMethodNames), "place --order": values("index", "most", "least"),
 		"place --profile": orFiles(prefixed("builtin:", gpuNames()), "parquet"), "place --job": nothing, "place --cluster": nothing,
 		"--inter": nothing, "--intra": nothing, "--slot": nothing, "--param": nothing, "--keep": nothing, "--max-ratio-geomean": nothing,
-		"--shard": values("auto"), "--mem": nothing, "--partition": nothing, "--sbatch": nothing, "bound --class": values("N", "P", "S", "E", "EP", "M"),
+		"--shard": values("auto"), "--mem": nothing, "--partition": nothing, "--sbatch": nothing, "export --formulation": values(slices.Sorted(maps.Keys(formulations()))...), "export --format": values("mps", "lp"), "bound --class": values("N", "P", "S", "E", "EP", "M"),
 		"version --output": values("text", "json"),
 		"--baseline":       directories, "run --out": directories, "submit slurm --out": directories, "reproduce --out": directories, "place --out": directories,
 	}

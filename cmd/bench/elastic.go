@@ -132,7 +132,7 @@ func (p *params) elasticClass() sched.Class {
 }
 
 // elasticIntervals is the linear program over a geometric grid, of the class that
-// the parameter names.
+// the parameter names; for the weight done by a deadline, the grid is that.
 func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	class := p.elasticClass()
@@ -141,7 +141,11 @@ func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
 		p.err = errors.New("ratio: it must be at least 1.01")
 	}
 	return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
-		b, termination, err := formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
+		limits := milp.Limits{Time: p.Limits.Solve}
+		if o == sched.ScheduledWeight {
+			return formulation.Weight(ctx, p.Instance, class, lpsolve.LP{}, limits)
+		}
+		b, termination, err := formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, limits)
 		return b, termination, applicable(err)
 	}), p.finish()
 }

@@ -45,21 +45,21 @@ Formulations:
 		RunE: func(_ *cobra.Command, args []string) error { return a.export(f, args[0]) },
 	}
 	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(slices.Sorted(maps.Keys(formulations())), ", "))
-	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (CPLEX)")
+	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (of lp_solve)")
 	c.Flags().StringVar(&f.objective, "objective", "total-jct", "what to minimise")
 	c.Flags().StringVar(&f.slot, "slot", "", "slot length of time-indexed and interval programs, such as 60s")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write; standard output if empty")
 	return c
 }
 
-// formulation is a program by name.
-type formulation struct {
+// exported is a formulation that can be written.
+type exported struct {
 	about string
 	build func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error)
 }
 
 // formulations maps names to programs.
-func formulations() map[string]formulation {
+func formulations() map[string]exported {
 	plain := func(build func(*sched.Instance, sched.Objective) (*formulate.Program, error)) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
 		return func(in *sched.Instance, o sched.Objective, _ sched.Time) (*formulate.Program, error) {
 			return build(in, o)
@@ -86,7 +86,7 @@ func formulations() map[string]formulation {
 			return x.Build(in, o, interval.Options{Slot: slot})
 		}
 	}
-	return map[string]formulation{
+	return map[string]exported{
 		"time-indexed":    {"gangs: start slots, durations rounded down", slotted(false)},
 		"time-indexed-up": {"gangs: start slots, durations rounded up", slotted(true)},
 		"pti":             {"gangs: shares of work in slots, linear", overTime(interval.PTI)},
@@ -146,7 +146,7 @@ func (a *app) export(f exportFlags, path string) error {
 		return err
 	}
 	m := p.Model
-	fmt.Fprintf(a.errOut, "%s (%v): %d rows, %d columns, %d of them integers, %d nonzeros\n", f.formulation, p.Relation, len(m.Rows), len(m.Vars), m.Integers(), m.Nonzeros())
+	fmt.Fprintf(a.err, "%s (%v): %d rows, %d columns, %d of them integers, %d nonzeros\n", f.formulation, p.Relation, len(m.Rows), len(m.Vars), m.Integers(), m.Nonzeros())
 	return nil
 }
 

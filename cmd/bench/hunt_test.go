@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -158,6 +159,23 @@ func worst(t *testing.T) []string {
 	return list
 }
 
+var update = flag.Bool("update", false, "write the proofs of the worst instances anew")
+
+// writeWorst writes the proof of an instance, and the certificate if there is one.
+func writeWorst(t *testing.T, path string, old *hunt.Proof, found *hunt.Found) {
+	t.Helper()
+	p := found.Proof(old.Policy, old.Params)
+	p.Seed, p.Evaluations = old.Seed, old.Evaluations
+	if err := writeFile(proofPath(path), p.Write); err != nil {
+		t.Fatal(err)
+	}
+	if found.Certificate != nil {
+		if err := os.WriteFile(certificatePath(path), found.Certificate, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestWorst replays every instance of the corpus under its policy, by name: the
 // ratio is exactly what the proof says.
 func TestWorst(t *testing.T) {
@@ -177,6 +195,10 @@ func TestWorst(t *testing.T) {
 			found, err := hunt.Prove(t.Context(), in, p.Objective, o.Policy)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if *update {
+				writeWorst(t, path+".json", p, found)
+				return
 			}
 			if found.Ratio().RatString() != p.Ratio || found.Cost.RatString() != p.Cost || found.Method != p.Optimum.Method {
 				t.Errorf("ratio %s by %s, want %s by %s", found.Ratio().RatString(), found.Method, p.Ratio, p.Optimum.Method)

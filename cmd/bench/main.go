@@ -77,7 +77,7 @@ func usageError(format string, args ...any) error {
 // exitCode returns the code that a method's failure calls for.
 func exitCode(err error) int {
 	switch {
-	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, bench.ErrBoundViolated), errors.Is(err, bench.ErrTheoremViolated):
+	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, bench.ErrBoundViolated), errors.Is(err, bench.ErrBoundRefuted), errors.Is(err, bench.ErrTheoremViolated):
 		return exitInvalid
 	case errors.Is(err, bench.ErrPanicked):
 		return exitInternal

@@ -306,7 +306,7 @@ func runStatus(results []bench.CellResult, violation error, failed []string, ski
 		return &exitError{exitInvalid, violation}
 	}
 	for i := range results {
-		if errors.Is(results[i].Err, bench.ErrInvalidSchedule) {
+		if errors.Is(results[i].Err, bench.ErrInvalidSchedule) || errors.Is(results[i].Err, bench.ErrBoundRefuted) {
 			return &exitError{exitInvalid, results[i].Err}
 		}
 	}

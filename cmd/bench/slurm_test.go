@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,8 +66,7 @@ func startSlurm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Cleanup(func() { endAllIn(t, dir) })
+	startJanitor(t, dir)
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -141,22 +139,35 @@ func startDaemon(t *testing.T, dir, program string, args ...string) {
 	})
 }
 
-// endAllIn kills the processes that still work in the folder, such as those that
-// slurmd leaves with a job.
-func endAllIn(t *testing.T, dir string) {
-	for range 3 {
-		links, _ := filepath.Glob("/proc/[0-9]*/cwd")
-		for _, link := range links {
-			at, err := os.Readlink(link)
-			if err != nil || at != dir && !strings.HasPrefix(at, dir+"/") {
-				continue
-			}
-			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
-			t.Logf("process %d is left over: killed", pid)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		time.Sleep(100 * time.Millisecond)
+// janitor waits for the end of its input, kills the processes of the Slurm in
+// folder $0, such as those that slurmd leaves with a job, and removes the folder.
+const janitor = `cat >/dev/null
+for p in /proc/[0-9]*; do
+	if [ "$(readlink "$p/cwd")" = "$0" ] || tr '\0' '\n' <"$p/environ" | grep -qxF "SLURM_CONF=$0/slurm.conf"; then
+		kill -9 "${p#/proc/}"
+	fi
+done 2>/dev/null
+rm -rf "$0"`
+
+// startJanitor has the folder cleaned up after the test, even if its process is
+// killed: that closes the pipe too.
+func startJanitor(t *testing.T, dir string) {
+	t.Helper()
+	c := exec.Command("sh", "-c", janitor, dir)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at the terminal is not for it
+	pipe, err := c.StdinPipe()
+	if err == nil {
+		err = c.Start()
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		pipe.Close()
+		if err := c.Wait(); err != nil {
+			t.Errorf("cleaning up %s: %v", dir, err)
+		}
+	})
 }
 
 func freePorts(t *testing.T, n int) (ports []int) {

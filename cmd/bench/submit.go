@@ -38,8 +38,12 @@ type submitFlags struct {
 // raised MaxArraySize.
 const mostTasks = 1000
 
-// graceTime is how long before the end of its time a task is told.
+// graceTime is how long before the end of its time a task is told; Slurm may do
+// so up to a minute earlier.
 const graceTime = time.Minute
+
+// leastTime leaves a task some time before it is told.
+const leastTime = 5 * time.Minute
 
 func (a *app) submitCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -94,8 +98,8 @@ func (f *submitFlags) check() error {
 		return usageError("--shards %d: an array has 1 to %d tasks; a task runs many cells", f.shards, mostTasks)
 	case f.concurrent < 0 || f.cpus < 1:
 		return usageError("--concurrent must not be negative and --cpus at least 1")
-	case f.time < 2*graceTime:
-		return usageError("--time %v: it must be at least %v, as a task is told %v before", f.time, 2*graceTime, graceTime)
+	case f.time < leastTime:
+		return usageError("--time %v: it must be at least %v", f.time, leastTime)
 	case strings.ContainsAny(f.memory+f.partition+strings.Join(f.sbatch, ""), "\n\r"):
 		return usageError("--mem, --partition and --sbatch take one line each")
 	}

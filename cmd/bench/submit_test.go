@@ -256,7 +256,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"--shards -1":        {suite, "--shards", "-1"},
 		"--concurrent":       {suite, "--concurrent", "-1"},
 		"--cpus":             {suite, "--cpus", "0"},
-		"at least 2m":        {suite, "--time", "1m"},
+		"at least 5m":        {suite, "--time", "1m"},
 		"one line":           {suite, "--sbatch", "--x\n--y"},
 		"holds a plan":       {dir + "/taken", "--set", "seed=3"},
 		"holds no plan.json": {dir},

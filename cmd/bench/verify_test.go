@@ -103,7 +103,7 @@ func flipDigits(t *testing.T, name, in, path string) {
 			digits = append(digits, i)
 		}
 	}
-	const most = 40
+	const most = 12
 	step := max(1, len(digits)/most)
 	for k := 0; k < len(digits); k += step {
 		bad := append([]byte(nil), good...)

@@ -17,6 +17,8 @@
 //   - [Intervals], a linear program over a geometric grid;
 //   - [Alone], each job without the others.
 //
+// [Weight] is the counterpart of Intervals for the weight done by a deadline.
+//
 // Those of class Es hold for jobs that keep what they have. For jobs that are
 // stopped or resized (class EP, or malleable ones, M) rounding the slots of a
 // configuration up would be wrong, as work may be split over configurations:

@@ -116,14 +116,15 @@ func (w *work) intervals(grid []int64) *milp.Model {
 	return m
 }
 
-// duals returns those of the rows of an optimum, or nil, and why the solver stopped. The solver sees costs
-// and rows scaled by powers of two, its tolerances being absolute.
+// duals returns those of the rows of an optimum, or nil, and why the solver
+// stopped. The solver sees costs and rows scaled by powers of two, its tolerances
+// being absolute.
 func duals(ctx context.Context, m *milp.Model, solver milp.LPSolver, limits milp.Limits) ([]float64, milp.Termination, error) {
 	scaled := *m
 	scaled.Vars, scaled.Rows = append([]milp.Variable(nil), m.Vars...), append([]milp.Row(nil), m.Rows...)
 	largest := 0.0
 	for _, v := range m.Vars {
-		largest = max(largest, v.Cost)
+		largest = max(largest, math.Abs(v.Cost))
 	}
 	cost := exponent(largest) - 10
 	for j := range scaled.Vars {

@@ -146,9 +146,9 @@ func TestLeast(t *testing.T) {
 		at := line.Least(200)
 		mean, slope := line.Mean(at)
 		fine, from := math.Inf(1), 0.0
-		for i := range 10_001 {
-			if m, _ := line.Mean(float64(i) / 10_000); m < fine {
-				fine, from = m, float64(i)/10_000
+		for i := range 2_001 {
+			if m, _ := line.Mean(float64(i) / 2_000); m < fine {
+				fine, from = m, float64(i)/2_000
 			}
 		}
 		_, least := Maximise(func(x float64) (float64, float64) { m, s := line.Mean(x); return -m, -s }, []float64{from})

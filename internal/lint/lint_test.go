@@ -66,6 +66,7 @@ var allowed = map[string][]string{
 	"internal/lint":      {},
 	"internal/python":    {},
 	"internal/guides":    {},
+	"internal/notebooks": {},
 }
 
 // owners are the packages that alone may import a dependency.

@@ -1,0 +1,256 @@
+package notebooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+
+	"yardstick/bench/record"
+	"yardstick/bench/report"
+	"yardstick/internal/python"
+)
+
+const (
+	folder     = "../../notebooks"
+	regenerate = "run make golden-run, which makes notebooks/golden again, and look at the notebooks (make notebooks)"
+)
+
+// golden lists the golden result directories.
+func golden(t *testing.T) []string {
+	t.Helper()
+	manifests, err := filepath.Glob(filepath.Join(folder, "golden", "*", record.ManifestName))
+	if err != nil || len(manifests) < 3 {
+		t.Fatalf("found the golden results %v (%v): %s", manifests, err, regenerate)
+	}
+	var dirs []string
+	for _, m := range manifests {
+		dirs = append(dirs, filepath.Dir(m))
+	}
+	return dirs
+}
+
+// run runs a script of the notebooks' interpreter and returns what it prints.
+func run(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), python.Interpreter(t, "nbclient"), args...)
+	module, err := filepath.Abs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+module, "PYTHONDONTWRITEBYTECODE=1", "MPLBACKEND=agg", "YARDSTICK_RESULTS=")
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("python %s: %v\n%s\n%s", strings.Join(args, " "), err, out, errors.Bytes())
+	}
+	return out
+}
+
+// The golden results have the tables and columns that the program writes now.
+// Their prose may be older: descriptions are not compared.
+func TestGoldenSchema(t *testing.T) {
+	for _, dir := range golden(t) {
+		r, err := record.Open(dir)
+		if err != nil {
+			t.Errorf("%v: %s", err, regenerate)
+			continue
+		}
+		for _, table := range record.Tables(r.Manifest.Params...) {
+			got, err := columns(filepath.Join(dir, table.Name))
+			if err != nil {
+				t.Errorf("%v: %s", err, regenerate)
+				continue
+			}
+			var want []string
+			for _, c := range table.Columns {
+				want = append(want, column(c.Name, string(c.Type), c.Nullable, c.Unit, string(c.Group)))
+			}
+			if drift := difference(got, want); drift != "" {
+				t.Errorf("%s/%s no longer has the columns that the program writes:\n%s%s", dir, table.Name, drift, regenerate)
+			}
+		}
+	}
+}
+
+func column(name, typ string, nullable bool, unit, group string) string {
+	return fmt.Sprintf("%s %s, null %t, unit %q, group %s", name, typ, nullable, unit, group)
+}
+
+// columns describes the columns of an Arrow file.
+func columns(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in, err := ipc.NewFileReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer in.Close()
+	var list []string
+	for _, f := range in.Schema().Fields() {
+		unit, _ := f.Metadata.GetValue("unit")
+		group, _ := f.Metadata.GetValue("group")
+		list = append(list, column(f.Name, f.Type.Name(), f.Nullable, unit, group))
+	}
+	return list, nil
+}
+
+// difference lists what one has and the other lacks, or says that they are in
+// another order.
+func difference(got, want []string) string {
+	var b strings.Builder
+	for _, c := range want {
+		if !slices.Contains(got, c) {
+			fmt.Fprintf(&b, "  written now: %s\n", c)
+		}
+	}
+	for _, c := range got {
+		if !slices.Contains(want, c) {
+			fmt.Fprintf(&b, "  golden:      %s\n", c)
+		}
+	}
+	if b.Len() == 0 && !slices.Equal(got, want) {
+		b.WriteString("  the same columns in another order\n")
+	}
+	return b.String()
+}
+
+// The test above can fail.
+func TestDifference(t *testing.T) {
+	old, now := column("cost", "float64", true, "s", "value"), column("cost", "float64", true, "h", "value")
+	for _, test := range []struct {
+		got, want []string
+		lines     int
+	}{
+		{[]string{"a", "b"}, []string{"a", "b"}, 0},
+		{[]string{"a"}, []string{"a", "b"}, 1},
+		{[]string{"a", "b"}, []string{"b", "a"}, 1},
+		{[]string{old}, []string{now}, 2},
+	} {
+		if d := difference(test.got, test.want); strings.Count(d, "\n") != test.lines {
+			t.Errorf("%v against %v: %q, want %d lines", test.got, test.want, d, test.lines)
+		}
+	}
+}
+
+// The golden results are what is committed: Arrow files and manifests, well
+// below a megabyte.
+func TestGoldenSize(t *testing.T) {
+	size := int64(0)
+	for _, dir := range golden(t) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size += info.Size(); e.Name() != record.ManifestName && filepath.Ext(e.Name()) != ".arrow" {
+				t.Errorf("%s/%s is no part of the golden results", dir, e.Name())
+			}
+		}
+	}
+	if size > 950_000 {
+		t.Errorf("the golden results take %d bytes: make their suites smaller", size)
+	}
+}
+
+// pyarrow, pandas, polars and DuckDB read the same values.
+func TestGoldenReaders(t *testing.T) {
+	t.Logf("%s", run(t, append([]string{filepath.Join("testdata", "readers.py")}, golden(t)...)...))
+}
+
+// The module refuses what it should, and its example does what it says.
+func TestModule(t *testing.T) {
+	run(t, "-m", "doctest", filepath.Join(folder, "yardstick_results.py"))
+	run(t, filepath.Join("testdata", "module.py"))
+}
+
+// The module's table of ratios is that of bench report.
+func TestRatioTable(t *testing.T) {
+	for _, dir := range golden(t) {
+		r, err := record.Open(dir)
+		if err != nil {
+			t.Fatalf("%v: %s", err, regenerate)
+		}
+		var got []struct {
+			Objective, Method, Denominator string
+			Instances, Solved, Count       int
+			GeoMean                        record.Opt[float64] `json:"geo_mean"`
+			Median, P95, Worst             record.Opt[float64]
+			MeanCost                       record.Opt[float64] `json:"mean_cost"`
+		}
+		script := "import sys, json, yardstick_results as yr; print(json.dumps(yr.ratio_table(yr.load(sys.argv[1]).ratios).to_dicts()))"
+		if err := json.Unmarshal(run(t, "-c", script, dir), &got); err != nil {
+			t.Fatalf("%s: %v", dir, err)
+		}
+		k := 0
+		for _, g := range report.New(r).Groups {
+			for _, m := range g.Methods {
+				if m.Count == 0 {
+					continue // solved nothing
+				}
+				if k == len(got) {
+					t.Fatalf("%s: the module has %d rows, bench report more", dir, k)
+				}
+				p := got[k]
+				k++
+				same := p.Objective == g.Objective && p.Method == m.Method && p.Denominator == string(m.Denominator) && p.Instances == g.Instances &&
+					p.Solved == m.Solved && p.Count == m.Count && p.Median == m.Median && p.P95 == m.P95 && p.Worst == m.Worst &&
+					near(p.GeoMean, m.GeoMean) && near(p.MeanCost, m.MeanCost)
+				if !same {
+					t.Errorf("%s: %s: bench report has %+v, the module %+v", dir, g.Family, m, p)
+				}
+			}
+		}
+		if k != len(got) {
+			t.Errorf("%s: the module has %d rows, bench report %d", dir, len(got), k)
+		}
+	}
+}
+
+// near compares means, whose terms the two add up in different orders.
+func near(a, b record.Opt[float64]) bool {
+	return a.Valid == b.Valid && math.Abs(a.V-b.V) <= 1e-12*math.Abs(b.V)
+}
+
+// Every axis of every figure says what it shows, on all golden results and on
+// each alone, most of whose figures have no data.
+func TestFigures(t *testing.T) {
+	t.Logf("%s", run(t, append([]string{filepath.Join("testdata", "figures.py"), filepath.Join(folder, "golden")}, golden(t)...)...))
+}
+
+// Every notebook runs from its source, in a kernel of its own.
+func TestNotebooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	out := t.TempDir()
+	t.Logf("%s", run(t, filepath.Join(folder, "execute.py"), "--out", out))
+	sources, err := filepath.Glob(filepath.Join(folder, "[0-9]*.py"))
+	if err != nil || len(sources) != 7 {
+		t.Fatalf("found the notebooks %v (%v)", sources, err)
+	}
+	for _, s := range sources {
+		page, err := os.ReadFile(filepath.Join(out, strings.TrimSuffix(filepath.Base(s), ".py")+".html"))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Contains(page, []byte("data:image/png;base64")) {
+			t.Errorf("%s shows no figure of the golden results", s)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+"""Runs every notebook as a script on result directories, and fails where an axis
+of a figure has no title.
+
+Usage: python figures.py DIRECTORY...
+"""
+
+import contextlib
+import io
+import os
+import pathlib
+import runpy
+import sys
+
+import matplotlib.pyplot as plt
+import yardstick_results as yr
+
+
+def main(directories):
+    plt.rcParams["figure.max_open_warning"] = 0
+    for directory in directories:
+        os.environ["YARDSTICK_RESULTS"] = directory
+        counts = {}
+        for path in sorted(pathlib.Path(yr.__file__).parent.glob("[0-9]*.py")):
+            with contextlib.redirect_stdout(io.StringIO()):
+                runpy.run_path(str(path))
+            for number in plt.get_fignums():
+                for ax in plt.figure(number).axes:
+                    assert ax.get_ylabel(), f"{path.name} on {directory}: a figure without a title of its y axis"
+                    assert ax.get_xlabel(), f"{path.name} on {directory}: a figure without a title of its x axis"
+                    assert ax.has_data(), f"{path.name} on {directory}: an empty figure"
+            counts[path.name] = len(plt.get_fignums())
+            plt.close("all")
+        if directory == directories[0]:
+            assert all(counts.values()), f"notebooks without a figure of the golden results: {counts}"
+        print(directory, counts)
+
+
+main(sys.argv[1:])
