@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
 )
@@ -113,13 +112,6 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 func (o Outcome) cutShort() bool {
 	interrupted := func(t milp.Termination) bool { return t == milp.Interrupted || t == milp.Crashed }
 	return interrupted(o.Termination) || slices.ContainsFunc(o.Solves, func(s Solve) bool { return interrupted(s.Result.Termination) })
-}
-
-// RunOne runs one method on one instance for one objective, as a cell of a
-// suite.
-func RunOne(ctx context.Context, m Method, in *sched.Instance, o sched.Objective, limits SuiteLimits, debugging bool) CellResult {
-	cell := Cell{Instance: &Instance{Instance: in, Family: in.Name}, Method: m, Objectives: []sched.Objective{o}}
-	return RunCell(ctx, cell, limits, debugging)
 }
 
 // RunCell runs one cell in this process, on a thread of its own, so that its

@@ -119,7 +119,7 @@ func (r *CellResult) open() CellResult {
 		return CellResult{Cell: r.Cell, Err: Killed(milp.OtherError, err.Error())}
 	}
 	full.Reused = r.Reused
-	full = full.verified()
+	full = full.Verify()
 	r.Err = full.Err
 	return full
 }

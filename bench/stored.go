@@ -175,8 +175,8 @@ func (r *CellResult) limited() bool {
 	return false
 }
 
-// verified checks every schedule of a result that comes from elsewhere.
-func (r CellResult) verified() CellResult {
+// Verify checks every schedule of a result that comes from elsewhere.
+func (r CellResult) Verify() CellResult {
 	if r.Err != nil || r.Skipped {
 		return r
 	}

@@ -34,6 +34,7 @@ pl.Config.set_tbl_cols(20)
 pl.Config.set_fmt_str_lengths(50)
 # One row per schedule: a cell has several where it was run for several objectives.
 cells = results.ratios.filter(pl.col("model") == "preemptive", pl.col("kind") == "online", pl.col("cost").is_not_null())
+cells = cells.filter(~pl.col("family").str.starts_with("worst"))  # instances that were hunted: notebook 07
 cells = cells.unique(["run", "cell_id", "schedule"], maintain_order=True)
 cells = cells.with_columns(pl.col("method").str.replace_all(r"blocking=|placement=", "").alias("policy"))
 cells = yr.with_setting(results, cells, "startup").with_columns(pl.concat_str(["run", "family"], separator="/").alias("where"))
@@ -76,7 +77,8 @@ if yr.some(jobs, "preemptive jobs"):
     lost = jobs.group_by("where", "policy", maintain_order=True).agg(
         (100 * (pl.col("gpus") * pl.col("futile_s")).sum() / held.sum()).alias("lost"), pl.col("preemptions").sum()
     )
-    lost = lost.join(cells.group_by("where", "policy").agg(pl.col("futile_preemptions").sum()), on=["where", "policy"], maintain_order="left")
+    futile = cells.group_by("where", "policy").agg(pl.col("futile_preemptions").sum())
+    lost = lost.join(futile, on=["where", "policy"], maintain_order="left")
     axes = yr.panels(len(settings))
     for ax, setting in zip(axes, settings):
         yr.bars(lost.filter(pl.col("where") == setting), "lost", "GPU time lost to futile preemptions (%)", by="policy", ax=ax)
@@ -93,7 +95,8 @@ if yr.some(jobs, "preemptive jobs"):
 # %%
 waits = jobs.group_by("where", "policy", maintain_order=True).agg(pl.col("wait_s").median())
 base = waits.filter(pl.col("policy").str.starts_with("sjf")).select("where", pl.col("wait_s").alias("sjf"))
-waits = waits.join(base, on="where", maintain_order="left").filter(pl.col("sjf") > 0).with_columns((pl.col("wait_s") / pl.col("sjf")).alias("factor"))
+waits = waits.join(base, on="where", maintain_order="left").filter(pl.col("sjf") > 0)
+waits = waits.with_columns((pl.col("wait_s") / pl.col("sjf")).alias("factor"))
 if yr.some(waits, "runs of sjf on preemptive jobs with waiting"):
     shown = [s for s in settings if s in yr.names(waits, "where")]
     axes = yr.panels(len(shown))

@@ -35,7 +35,9 @@ pl.Config.set_fmt_str_lengths(40)
 # the optimum of class X only if X reaches the bound's class:
 
 # %%
-EDGES = {"N": "P S", "P": "P0", "P0": "F(1) SP0", "S": "SP0", "SP0": "F(Theta)", "F(1)": "F(Theta)", "E": "EP", "EP": "F(min)", "M": "F(min)"}
+EDGES = {
+    "N": "P S", "P": "P0", "P0": "F(1) SP0", "S": "SP0", "SP0": "F(Theta)", "F(1)": "F(Theta)", "E": "EP", "EP": "F(min)", "M": "F(min)"
+}  # fmt: skip
 
 
 def reaches(x: str, y: str) -> bool:
@@ -48,7 +50,8 @@ def reaches(x: str, y: str) -> bool:
 
 
 bounds = results.bounds.filter(pl.col("value").is_not_null(), pl.col("side") == "lower")
-instances = results.ratios.select("run", "instance", "objective", "family", "model", "jobs").unique(["run", "instance", "objective"])
+instances = results.ratios.filter(~pl.col("family").str.starts_with("worst"))  # those were hunted: notebook 07
+instances = instances.select("run", "instance", "objective", "family", "model", "jobs").unique(["run", "instance", "objective"])
 exact = results.ratios.filter(pl.col("optimum").is_not_null(), pl.col("kind") != "online").unique(["run", "instance", "objective", "class"])
 exact = exact.select("run", "instance", "objective", "class", "optimum", "gpu_utilization")
 pairs = bounds.join(instances, on=["run", "instance", "objective"]).join(exact, on=["run", "instance", "objective"], suffix="_optimum")
@@ -69,7 +72,9 @@ if yr.some(bounds, "lower bounds"):
     best = bounds.with_columns((pl.col("value") == pl.col("value").max().over(key)).alias("best"))
     best = best.join(instances, on=["run", "instance", "objective"])
     shown = best.group_by("model", "family", "class", "bound", maintain_order=True).agg(
-        pl.len().alias("instances"), pl.col("best").sum().alias("strongest on"), (1e3 * pl.col("wall_s").median()).round(3).alias("time, median (ms)")
+        pl.len().alias("instances"),
+        pl.col("best").sum().alias("strongest on"),
+        (1e3 * pl.col("wall_s").median()).round(3).alias("time, median (ms)"),
     )
     display(shown)
 
@@ -80,9 +85,14 @@ if yr.some(bounds, "lower bounds"):
 # right of 1 (the cell checks it).
 
 # %%
+def several(rows):
+    """The rows of each model and objective, where there are several instances."""
+    return {title: rows for title, rows in yr.groups(rows, "model", "objective").items() if rows["instance"].n_unique() > 1}
+
+
 if yr.some(pairs, "bounds beside proven optima"):
     assert pairs["tightness"].max() <= 1, "a bound above a proven optimum"
-    panels = yr.groups(pairs, "model", "objective")
+    panels = several(pairs)
     axes = yr.panels(len(panels))
     for ax, (title, rows) in zip(axes, panels.items()):
         yr.ecdf(rows, "tightness", xlabel="bound / optimum", by="bound", ax=ax)
@@ -97,7 +107,7 @@ if yr.some(pairs, "bounds beside proven optima"):
 # %%
 loaded = pairs.drop_nulls("gpu_utilization")
 if yr.some(loaded, "bounds beside optima with a known utilisation"):
-    panels = yr.groups(loaded, "model", "objective")
+    panels = several(loaded)
     axes = yr.panels(len(panels))
     for ax, (title, rows) in zip(axes, panels.items()):
         for bound, points in yr.groups(rows.sort("gpu_utilization"), "bound").items():
@@ -112,12 +122,14 @@ if yr.some(loaded, "bounds beside optima with a known utilisation"):
 # family; a ratio there overstates by at most this factor.
 
 # %%
-open_ = results.ratios.filter(pl.col("optimum").is_null(), pl.col("lower_bound") > 0, pl.col("best_known").is_not_null())
-open_ = open_.with_columns((pl.col("best_known") / pl.col("lower_bound")).alias("gap"))
-open_ = open_.group_by("run", "model", "family", "instance", "objective", "class", maintain_order=True).agg(pl.col("gap").first(), pl.col("lower_bound_method").first())
-if yr.some(open_, "instances without a proven optimum"):
-    display(open_.with_columns(pl.col("gap").round(3)))
-    yr.ecdf(open_, "gap", xlabel="best known cost / strongest lower bound", by="model")
+undecided = results.ratios.filter(pl.col("optimum").is_null(), pl.col("lower_bound") > 0, pl.col("best_known").is_not_null())
+undecided = undecided.with_columns((pl.col("best_known") / pl.col("lower_bound")).alias("gap"))
+undecided = undecided.group_by("run", "model", "family", "instance", "objective", "class", maintain_order=True).agg(
+    pl.col("gap").first(), pl.col("lower_bound_method").first()
+)
+if yr.some(undecided, "instances without a proven optimum"):
+    display(undecided.with_columns(pl.col("gap").round(3)))
+    yr.ecdf(undecided, "gap", xlabel="best known cost / strongest lower bound", by="model")
 
 # %% [markdown]
 # ## Theorem slack
@@ -144,7 +156,8 @@ if yr.some(used, "evaluated theorems"):
 
 # %%
 if yr.some(results.theorems, "evaluated theorems"):
-    display(results.theorems.group_by("theorem", "form", "verdict").agg(pl.len().alias("runs")).pivot("verdict", index=["theorem", "form"], values="runs").sort("theorem", "form"))
+    verdicts = results.theorems.group_by("theorem", "form", "verdict").agg(pl.len().alias("runs"))
+    display(verdicts.pivot("verdict", index=["theorem", "form"], values="runs").sort("theorem", "form"))
 
 # %% [markdown]
 # ## What a solver does over time

@@ -41,7 +41,8 @@ online = proven.filter(pl.col("kind") == "online").sort("ratio_to_optimum", desc
 # %%
 if yr.some(online, "policies beside proven optima"):
     worst = online.unique(["model", "method", "objective"], keep="first", maintain_order=True)
-    display(worst.select("model", "method", "objective", "instance", "jobs", "gpus", pl.col("ratio_to_optimum").round(3), "theorem", pl.col("theorem_bound").round(1)))
+    rounded = [pl.col("ratio_to_optimum").round(3), "theorem", pl.col("theorem_bound").round(1)]
+    display(worst.select("model", "method", "objective", "instance", "jobs", "gpus", *rounded))
 
 # %% [markdown]
 # ## Gantt charts
@@ -56,21 +57,35 @@ if yr.some(online, "policies beside proven optima"):
 
 # %%
 hunted = online.filter(pl.col("family").str.starts_with("worst"))
-chosen = (hunted if not hunted.is_empty() else online).unique(["model"] if hunted.is_empty() else ["instance"], keep="first", maintain_order=True)
+if hunted.is_empty():
+    chosen = online.unique("model", keep="first", maintain_order=True)
+else:
+    chosen = hunted.unique("instance", keep="first", maintain_order=True)
+
+
+def of(row, table):
+    """The rows of a table about a row's schedule."""
+    return table.filter(*(pl.col(c) == row[c] for c in ("run", "cell_id", "schedule")))
+
+
+def optimal(row):
+    """The rows of exact methods that found an optimal schedule of a row's instance."""
+    same = proven.filter(*(pl.col(c) == row[c] for c in ("run", "instance", "objective")))
+    return same.filter(pl.col("kind") == "exact", pl.col("cost_exact") == row["optimum_exact"])
+
+
 if yr.some(chosen, "policies beside proven optima"):
     for row in chosen.head(6).iter_rows(named=True):
-        same = proven.filter(*(pl.col(c) == row[c] for c in ("run", "instance", "objective")), pl.col("kind") == "exact")
-        optimal = same.filter(pl.col("cost_exact") == row["optimum_exact"])
-        shown = [row, *optimal.head(1).iter_rows(named=True)]
-        charts = [
-            results.segments.filter(pl.col("run") == r["run"], pl.col("cell_id") == r["cell_id"], pl.col("schedule") == r["schedule"]) for r in shown
-        ]
+        shown = [row, *optimal(row).head(1).iter_rows(named=True)]
+        charts = [of(r, results.segments) for r in shown]
         if any(c.is_empty() for c in charts) or sum(map(len, charts)) > 3000:
             print(f"{row['instance']}: no segments, or too many to draw")
             continue
-        figure, axes = plt.subplots(len(charts), 1, figsize=(8, 0.6 + len(charts) * (0.9 + 0.2 * row["gpus"] + 0.1 * row["servers"])), layout="constrained", squeeze=False, sharex=True)
+        longest = max(c["end_s"].max() for c in charts)
+        size = (8, 0.6 + len(charts) * (0.9 + 0.2 * row["gpus"] + 0.1 * row["servers"]))
+        figure, axes = plt.subplots(len(charts), 1, figsize=size, layout="constrained", squeeze=False, sharex=True)
         for ax, r, segments in zip(axes[:, 0], shown, charts):
-            yr.gantt(segments, row["servers"], row["gpus"], ax=ax, longest=max(c["end_s"].max() for c in charts))
+            yr.gantt(segments, row["servers"], row["gpus"], ax=ax, longest=longest)
             ax.set_title(f"{r['method']}: {r['objective']} {r['cost']:,.1f}, {r['ratio_to_optimum']:.3f} times the optimum", fontsize=9)
         figure.suptitle(row["instance"], fontsize=10)
 
@@ -83,19 +98,16 @@ if yr.some(chosen, "policies beside proven optima"):
 # %%
 if not chosen.is_empty():
     row = chosen.row(0, named=True)
-    same = proven.filter(*(pl.col(c) == row[c] for c in ("run", "instance", "objective")), pl.col("kind") == "exact")
-    optimal = same.filter(pl.col("cost_exact") == row["optimum_exact"])
-    if yr.some(optimal, "optimal schedule of that instance"):
-        one, other = (
-            results.jobs.filter(pl.col("run") == r["run"], pl.col("cell_id") == r["cell_id"], pl.col("schedule") == r["schedule"])
-            for r in (row, optimal.row(0, named=True))
-        )
+    if yr.some(optimal(row), "optimal schedule of that instance"):
+        one, other = (of(r, results.jobs) for r in (row, optimal(row).row(0, named=True)))
         both = one.join(other, on="job", suffix="_optimum").drop_nulls(["completion_s", "completion_s_optimum"])
         scale, unit = yr.time_unit(both["completion_s"].max())
         figure, ax = plt.subplots(figsize=(5, 4.5), layout="constrained")
         ax.scatter(both["completion_s_optimum"] / scale, both["completion_s"] / scale)
         for r in both.iter_rows(named=True):
-            ax.annotate(r["job"], (r["completion_s_optimum"] / scale, r["completion_s"] / scale), xytext=(4, 4), textcoords="offset points", fontsize=8)
+            at = (r["completion_s_optimum"] / scale, r["completion_s"] / scale)
+            ax.annotate(r["job"], at, xytext=(4, 4), textcoords="offset points", fontsize=8)
         top = both["completion_s"].max() / scale
         ax.plot([0, top], [0, top], color="grey", linewidth=0.8)
-        ax.set(xlabel=f"completion in the optimal schedule ({unit})", ylabel=f"completion under {row['method']} ({unit})", title=row["instance"])
+        ax.set(xlabel=f"completion in the optimal schedule ({unit})", ylabel=f"completion under {row['method']} ({unit})")
+        ax.set_title(row["instance"])

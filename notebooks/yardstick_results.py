@@ -274,8 +274,9 @@ def vary(frame: pl.DataFrame, column: str) -> pl.DataFrame:
     frame = frame.filter(pl.col(column).is_not_null())
     if frame.is_empty():
         return frame
-    best = frame.group_by(others, maintain_order=True).agg(pl.col(column).n_unique().alias("n")).sort("n", descending=True, maintain_order=True)
-    return frame.join(best.head(1), on=others, how="semi", nulls_equal=True)
+    counts = frame.group_by(others, maintain_order=True).agg(pl.col(column).n_unique().alias("n"))
+    most = counts.sort("n", descending=True, maintain_order=True).head(1)
+    return frame.join(most, on=others, how="semi", nulls_equal=True)
 
 
 def some(frame: pl.DataFrame, what: str) -> bool:
@@ -298,6 +299,8 @@ def panels(n: int, width: float = 5.0, height: float = 4.0, columns: int = 3):
     """Axes for n plots, at most three beside each other."""
     import matplotlib.pyplot as plt
 
+    if n == 0:
+        return []
     rows, columns = -(-n // columns), min(n, columns)
     figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), layout="constrained", squeeze=False)
     for ax in axes.flat[n:]:

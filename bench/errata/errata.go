@@ -2,7 +2,9 @@
 // statement that is false, empty or attained, an instance built by code, what the
 // paper's algorithm does on it, and the values that this must give.
 //
-// docs/theorems.md (A-SRPT) and docs/primaldual.md tell the same story with proofs.
+// docs/errata.md lists them; docs/theorems.md (A-SRPT), docs/primaldual.md and
+// docs/sharing.md tell the same story with proofs. [Statements] evaluates what the
+// papers state on any instance.
 package errata
 
 import (

@@ -70,7 +70,7 @@ func run(resolve bench.Resolve, q *request, in *sched.Instance) ([]byte, error) 
 	}
 	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, Instance: &bench.Instance{Instance: in, SHA256: q.SHA256, Family: q.Family, Seed: q.Seed}}
 	isolate.ForgetPeak()
-	r := bench.RunCell(context.Background(), cell, q.Limits, false)
+	r := bench.RunCell(context.Background(), cell, q.Limits, q.Debug)
 	r.PeakRSS = isolate.PeakResident()
 	if m := int64(q.Limits.Memory); m > 0 && r.PeakRSS > m/4 {
 		debug.FreeOSMemory() // what one cell leaves lying is not the next one's

@@ -29,6 +29,8 @@ import (
 // Pool runs cells in child processes, as many as there are calls of Run at a
 // time.
 type Pool struct {
+	Debug bool // keep the stack of a method that panics
+
 	limits bench.SuiteLimits
 	procs  int // processors per child
 
@@ -50,7 +52,7 @@ func (p *Pool) Run(ctx context.Context, c bench.Cell) bench.CellResult {
 	if err != nil {
 		return bench.CellResult{Cell: c, Err: err, Wall: time.Since(start)}
 	}
-	r := w.run(ctx, c, p.limits)
+	r := w.run(ctx, c, p)
 	if w.dead {
 		r.Wall = time.Since(start)
 		w.stop()
@@ -58,6 +60,12 @@ func (p *Pool) Run(ctx context.Context, c bench.Cell) bench.CellResult {
 		p.put(w)
 	}
 	return r
+}
+
+// One runs a method on an instance for one objective and verifies its schedule.
+func (p *Pool) One(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective) bench.CellResult {
+	instance := &bench.Instance{Instance: in, Family: in.Name, SHA256: in.Hash()}
+	return p.Run(ctx, bench.Cell{Instance: instance, Method: m, Objectives: []sched.Objective{o}}).Verify()
 }
 
 func (p *Pool) take() (*worker, error) {
@@ -164,8 +172,9 @@ func (w *worker) stop() {
 // sample is how often the memory of a child is measured.
 const sample = 20 * time.Millisecond
 
-func (w *worker) run(ctx context.Context, c bench.Cell, limits bench.SuiteLimits) bench.CellResult {
-	q := request{ID: c.ID, Method: c.Method.Ref(), Objectives: c.Objectives, Limits: limits}
+func (w *worker) run(ctx context.Context, c bench.Cell, p *Pool) bench.CellResult {
+	limits := p.limits
+	q := request{ID: c.ID, Method: c.Method.Ref(), Objectives: c.Objectives, Limits: limits, Debug: p.Debug}
 	q.SHA256, q.Family, q.Seed = c.Instance.SHA256, c.Instance.Family, c.Instance.Seed
 	if c.Instance != w.current {
 		q.Instance, w.current = c.Instance.Instance, c.Instance
@@ -229,6 +238,7 @@ type (
 		Method     bench.MethodRef
 		Objectives []sched.Objective
 		Limits     bench.SuiteLimits
+		Debug      bool
 
 		SHA256, Family string // of the instance
 		Seed           uint64

@@ -137,7 +137,7 @@ func (v *views) gantts() []plan {
 				name = "best: " + row.Method
 			}
 			pieces := slices.Clone(v.piecesOf(row))
-			panel := gantt(pieces, row)
+			panel := gantt(pieces, row.Servers.V, row.GPUs)
 			panel.Name = fmt.Sprintf("%s, %s %s", name, objectiveTitle(row.Objective), costText(row))
 			f.Panels = append(f.Panels, panel)
 			for _, s := range pieces {
@@ -216,8 +216,18 @@ func readable(pieces []record.Segment) bool {
 	return 2*n >= len(length)
 }
 
-// gantt lays the pieces of a schedule, which it sorts, into lanes.
-func gantt(pieces []record.Segment, row *record.Ratio) chart.Panel {
+// Gantt draws a schedule from its segments on a cluster, lanes being GPUs. Records do
+// not say which GPU of a server a job holds: lanes are filled as they fit.
+func Gantt(title string, segments []record.Segment, servers, gpus int) ([]byte, error) {
+	panel := gantt(slices.Clone(segments), servers, gpus)
+	panel.Name = title
+	g := chart.Gantt{X: "time (s)", Panels: []chart.Panel{panel}}
+	return g.SVG()
+}
+
+// gantt lays the pieces of a schedule, which it sorts, into lanes of at least so
+// many servers.
+func gantt(pieces []record.Segment, least, gpus int) chart.Panel {
 	slices.SortStableFunc(pieces, func(a, b record.Segment) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Server, b.Server))
 	})
@@ -225,8 +235,8 @@ func gantt(pieces []record.Segment, row *record.Ratio) chart.Panel {
 	for _, s := range pieces {
 		servers, end = max(servers, s.Server+1), max(end, s.End)
 	}
-	servers = max(servers, row.Servers.V)
-	each := max((row.GPUs+servers-1)/servers, 1)
+	servers = max(servers, least)
+	each := max((gpus+servers-1)/servers, 1)
 	for of := 1; ; of++ { // jobs per GPU
 		panel := chart.Panel{End: end}
 		for s := range servers {

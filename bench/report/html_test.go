@@ -271,7 +271,7 @@ func TestLanes(t *testing.T) {
 		{Job: 1, Server: 0, Start: 0, End: 1, Phase: "train", GPUs: 2}, {Job: 2, Server: 0, Start: 1, End: 4, Phase: "train", GPUs: 1},
 		{Job: 3, Server: 1, Start: 2, End: 3, Phase: "train", GPUs: 4},
 	}
-	p := gantt(slices.Clone(pieces), &record.Ratio{GPUs: 8, Servers: record.Some(2)})
+	p := gantt(slices.Clone(pieces), 2, 8)
 	if len(p.Lanes) != 8 || len(p.Bars) != len(pieces) {
 		t.Fatalf("%+v", p)
 	}
@@ -288,7 +288,7 @@ func TestLanes(t *testing.T) {
 		}
 	}
 	// Two jobs on every GPU of one server share the lanes.
-	shared := gantt([]record.Segment{{Job: 0, Start: 0, End: 2, Phase: "train", GPUs: 2}, {Job: 1, Start: 1, End: 3, Phase: "train", GPUs: 2}}, &record.Ratio{GPUs: 2, Servers: record.Some(1)})
+	shared := gantt([]record.Segment{{Job: 0, Start: 0, End: 2, Phase: "train", GPUs: 2}, {Job: 1, Start: 1, End: 3, Phase: "train", GPUs: 2}}, 1, 2)
 	if len(shared.Bars) != 2 || shared.Bars[0].Of != 2 || shared.Bars[0].Part == shared.Bars[1].Part {
 		t.Errorf("%+v", shared)
 	}

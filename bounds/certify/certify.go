@@ -106,6 +106,8 @@ type proof struct {
 	upper bool
 }
 
+func lower(class sched.Class, value *big.Rat) proof { return proof{class: class, value: value} }
+
 func refuted(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefuted, fmt.Sprintf(format, args...))
 }

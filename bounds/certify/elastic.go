@@ -140,14 +140,12 @@ type elastic struct {
 	release  []*big.Rat
 	shortest []*big.Rat
 	volume   [][][]*big.Rat // by job, configuration and resource
+	duration [][]*big.Rat   // by job and configuration; all the shortest where work may be split
 }
 
 func (c *Checker) elastic(d *document) (*elastic, error) {
 	if c.in.Model != sched.ModelElastic {
 		return nil, refuted("it is about elastic jobs, not the %s model", c.in.Model)
-	}
-	if err := d.totals(); err != nil {
-		return nil, err
 	}
 	x := &elastic{class: sched.Class{Kind: sched.E, Slotted: true}, tick: int64(c.in.Slot)}
 	if d.Class.Kind != sched.E {
@@ -162,6 +160,7 @@ func (c *Checker) elastic(d *document) (*elastic, error) {
 		x.release = append(x.release, release.Quo(release, big.NewRat(x.tick, 1)))
 		var shortest *big.Rat
 		var volumes [][]*big.Rat
+		var durations []*big.Rat
 		for _, k := range c.configs(j) {
 			time := new(big.Rat).Quo(k.work, big.NewRat(x.tick, 1))
 			if x.class.Kind == sched.E {
@@ -179,19 +178,42 @@ func (c *Checker) elastic(d *document) (*elastic, error) {
 				}
 				list = append(list, amount.Mul(amount, time))
 			}
-			volumes = append(volumes, list)
+			volumes, durations = append(volumes, list), append(durations, time)
 		}
-		if shortest == nil {
-			return nil, tooHard("job %d runs nowhere", i)
+		if x.class.Kind != sched.E {
+			for k := range durations {
+				durations[k] = shortest
+			}
 		}
 		x.shortest, x.volume = append(x.shortest, shortest), append(x.volume, volumes)
+		x.duration = append(x.duration, durations)
+	}
+	return x, nil
+}
+
+// totals returns what bounds on sums of completion times know: all jobs can run.
+func (c *Checker) elasticTotals(d *document) (*elastic, error) {
+	if err := d.totals(); err != nil {
+		return nil, err
+	}
+	x, err := c.elastic(d)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range x.shortest {
+		if s == nil {
+			return nil, tooHard("job %d runs nowhere", i)
+		}
 	}
 	return x, nil
 }
 
 // alone returns the first time at which a job may complete, in ticks.
-func (x *elastic) alone(c *Checker, i int) *big.Rat {
-	end := new(big.Rat).Add(x.release[i], x.shortest[i])
+func (x *elastic) alone(c *Checker, i int) *big.Rat { return x.complete(c, i, x.shortest[i]) }
+
+// complete returns the first time at which a job may complete that takes so long.
+func (x *elastic) complete(c *Checker, i int, duration *big.Rat) *big.Rat {
+	end := new(big.Rat).Add(x.release[i], duration)
 	if !x.class.Slotted {
 		return end
 	}
@@ -206,7 +228,7 @@ func (x *elastic) state(c *Checker, d *document, sum *big.Rat) proof {
 	if slot := rational(c.in.Slot); x.class.Slotted && d.whole(c.in) {
 		micros = slot.Mul(slot, roundUp(micros.Quo(micros, slot)))
 	}
-	return proof{x.class, d.restate(c.in, micros)}
+	return lower(x.class, d.restate(c.in, micros))
 }
 
 // elasticAlone is Σ w_j (r_j + d_j^min).
@@ -214,7 +236,7 @@ func (c *Checker) elasticAlone(d *document) (proof, error) {
 	if err := d.read(&struct{}{}); err != nil {
 		return proof{}, err
 	}
-	x, err := c.elastic(d)
+	x, err := c.elasticTotals(d)
 	if err != nil {
 		return proof{}, err
 	}
@@ -240,7 +262,7 @@ func (c *Checker) elasticBusy(d *document) (proof, error) {
 	if err := d.read(&data); err != nil {
 		return proof{}, err
 	}
-	x, err := c.elastic(d)
+	x, err := c.elasticTotals(d)
 	if err != nil {
 		return proof{}, err
 	}

@@ -29,7 +29,7 @@ func (c *Checker) elasticPrices(d *document) (proof, error) {
 	if err := d.read(&data); err != nil {
 		return proof{}, err
 	}
-	x, err := c.elastic(d)
+	x, err := c.elasticTotals(d)
 	if err != nil {
 		return proof{}, err
 	}
@@ -46,7 +46,7 @@ func (c *Checker) elasticPrices(d *document) (proof, error) {
 		if w.BitLen() > 61 {
 			return proof{}, tooHard("the units of the prices are too small")
 		}
-		sum.Add(sum, t.cheapest(i, w.Int64()))
+		sum.Add(sum, t.cheapest(i, w.Int64(), math.MaxInt64))
 	}
 	return x.state(c, d, scaled2(sum, data.Exponent)), nil
 }
@@ -150,14 +150,14 @@ func (t *market) over(sums []int64, from, slots int64) int64 {
 	return sums[min(from+slots, t.slots)] - sums[min(from, t.slots)]
 }
 
-// cheapest returns min { w C(l) + what l pays } over the schedules of a job, in
-// units.
-func (t *market) cheapest(i int, w int64) *big.Int {
+// cheapest returns min { w C(l) + what l pays } over the schedules of a job that
+// complete by the latest slot, in units; nil if there is none.
+func (t *market) cheapest(i int, w, latest int64) *big.Int {
 	c, j := t.c, &t.c.in.Jobs[i]
 	first := int64(c.nextSlot(j.Release) / c.in.Slot)
 	var best *big.Int
 	for _, k := range c.undominated(j) {
-		for at := first; ; at++ {
+		for at := first; at <= latest-k.slots; at++ {
 			wait := new(big.Int).Mul(big.NewInt(w), big.NewInt(at+k.slots))
 			if best != nil && wait.Cmp(best) >= 0 {
 				break

@@ -218,7 +218,7 @@ func (c *Checker) rankAll(d *document, f *fluid, rank func(f *fluid, end, alone 
 	}
 	total := new(big.Rat).SetFrac(units, big.NewInt(f.whole))
 	total = roundUp(total.Add(total, new(big.Rat).SetInt(sum))) // as all completion times are integers
-	return proof{f.class, d.restate(c.in, total.Mul(total, weight))}, nil
+	return lower(f.class, d.restate(c.in, total.Mul(total, weight))), nil
 }
 
 // busy is mean-busy-time: Σ w_j (M_j + d_j/2), with M_j the mean time at which the
@@ -236,7 +236,7 @@ func (c *Checker) busy(d *document) (proof, error) {
 	for i, j := range f.jobs {
 		half[i], alone[i] = big.NewRat(int64(j.length), 2), rational(j.release+j.length)
 	}
-	return proof{f.class, d.restate(c.in, d.meanBusy(c.in, &f.machine, f.whole, half, alone))}, nil
+	return lower(f.class, d.restate(c.in, d.meanBusy(c.in, &f.machine, f.whole, half, alone))), nil
 }
 
 // meanBusy returns Σ w_j (M_j + half_j) over the jobs on the machine, whose time
@@ -331,7 +331,7 @@ func (c *Checker) energy(d *document) (proof, error) {
 			best = value
 		}
 	}
-	return proof{f.class, roundUp(new(big.Rat).SetFrac(best, big.NewInt(f.whole)))}, nil
+	return lower(f.class, roundUp(new(big.Rat).SetFrac(best, big.NewInt(f.whole)))), nil
 }
 
 func (f *fluid) work(i int, time int64) *big.Int {

@@ -82,7 +82,7 @@ func (c *Checker) grid(d *document) (proof, error) {
 	if err := p.evaluate(); err != nil {
 		return proof{}, err
 	}
-	return proof{class, d.restate(c.in, p.sum.value())}, nil
+	return lower(class, d.restate(c.in, p.sum.value())), nil
 }
 
 // nextSlot returns the first multiple of the slot from t on.

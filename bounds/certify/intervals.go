@@ -119,7 +119,7 @@ func (p *intervals) finish() proof {
 	for i, j := range p.jobs {
 		sum.Add(sum, weighted(p.d.weight(&p.c.in.Jobs[i]), j.release+j.length))
 	}
-	return proof{sched.Class{Kind: sched.N}, p.d.restate(p.c.in, sum)}
+	return lower(sched.Class{Kind: sched.N}, p.d.restate(p.c.in, sum))
 }
 
 // shares is PTI: with x_jk the share of job j's work that is done in slot k,

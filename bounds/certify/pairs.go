@@ -76,7 +76,7 @@ func (c *Checker) pairs(d *document) (proof, error) {
 		half := new(big.Rat).Mul(jobs[i].work, big.NewRat(1, 2))
 		p.sum.add(half.Mul(half, p.weight[i]))
 	}
-	return proof{sched.Class{Kind: sched.SP0, Slotted: data.Slotted}, d.restate(c.in, p.sum.value())}, nil
+	return lower(sched.Class{Kind: sched.SP0, Slotted: data.Slotted}, d.restate(c.in, p.sum.value())), nil
 }
 
 // fastest leaves out meetings that another one could replace: neither job is

@@ -139,20 +139,23 @@ func (p *pool) least(t *target, cost, now int64, waiting []need) int64 {
 		}
 		return cost
 	}
-	if t.equal {
+	if t.equal && t.deadline == 0 {
 		for _, e := range ends {
-			cost += t.weight[0] * e
+			cost += t.product(t.weight[0], e)
 		}
 		return cost
 	}
 	apart, weights := cost, make([]int64, 0, len(waiting))
 	for _, w := range waiting {
-		apart += t.weight[w.job] * (p.from(max(now, w.release), w.gang) + w.length)
+		apart = t.with(apart, w.job, p.from(max(now, w.release), w.gang)+w.length)
 		weights = append(weights, t.weight[w.job])
+	}
+	if t.deadline > 0 {
+		return apart
 	}
 	slices.Sort(weights)
 	for k, e := range ends { // the heaviest jobs first
-		cost += weights[len(weights)-1-k] * e
+		cost += t.product(weights[len(weights)-1-k], e)
 	}
 	return max(apart, cost)
 }

@@ -116,7 +116,7 @@ func (c *Checker) prices(d *document) (proof, error) {
 	charge := new(big.Int).Mul(big.NewInt(reachable(jobs, int64(c.in.Cluster.GPUs()))), t.total[len(t.total)-1])
 	sum.Sub(sum, charge.Mul(charge, common))
 	value := new(big.Rat).SetFrac(sum, common)
-	return proof{sched.Class{Kind: sched.N}, d.restate(c.in, value.Mul(value, unit))}, nil
+	return lower(sched.Class{Kind: sched.N}, d.restate(c.in, value.Mul(value, unit))), nil
 }
 
 func lcm(a, b *big.Int) *big.Int {

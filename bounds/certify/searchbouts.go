@@ -61,9 +61,6 @@ type boutSearch struct {
 
 func (c *Checker) searchBouts(d *document, t *target) error {
 	s := &boutSearch{target: t, slot: int64(c.in.Slot), gpus: int64(c.in.Cluster.GPUs()), known: map[string]int64{}}
-	if s.slot == 0 {
-		return refuted("the instance has no slots")
-	}
 	jobs, err := c.gangs(nil)
 	if err != nil {
 		return err
@@ -71,7 +68,6 @@ func (c *Checker) searchBouts(d *document, t *target) error {
 	if s.gpus > 1000 {
 		return tooHard("%d GPUs are too many to search", s.gpus)
 	}
-	s.most /= s.slot // costs are multiples of the slot
 	state := make([]boutState, len(jobs))
 	for i := range jobs {
 		j := &c.in.Jobs[i]

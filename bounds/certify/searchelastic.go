@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"yardstick/sched"
 )
 
 // Schedules of elastic jobs that keep what they start with (Es). A job chooses a
@@ -49,7 +51,6 @@ type elasticSearch struct {
 
 func (c *Checker) searchElastic(d *document, t *target) error {
 	s := &elasticSearch{target: t, c: c, known: map[string]int64{}, total: make([]int64, len(c.in.Elastic.Resources))}
-	s.most /= int64(c.in.Slot)
 	for h := range c.in.Cluster.Servers {
 		capacity := c.in.Cluster.Servers[h].Capacity
 		s.servers = append(s.servers, elasticServer{free: slices.Clone(capacity), before: make([]int64, len(capacity))})
@@ -73,12 +74,16 @@ func (c *Checker) searchElastic(d *document, t *target) error {
 func (s *elasticSearch) newJob(i int) error {
 	x := &s.c.in.Jobs[i]
 	j := elasticJob{release: int64(s.c.nextSlot(x.Release) / s.c.in.Slot), configs: s.c.undominated(x), shortest: math.MaxInt64, ring: x.Elastic.Ring, twin: -1}
-	if len(j.configs) == 0 {
+	if len(j.configs) == 0 && s.deadline == 0 {
 		return tooHard("job %d runs nowhere", i)
 	}
 	j.least = make([]int64, len(s.total))
 	for r := range j.least {
-		j.least[r] = math.MaxInt64
+		j.least[r] = math.MaxInt64 >> 8
+	}
+	if len(j.configs) == 0 { // it is never done
+		j.shortest = int64(sched.MaxTime)
+		clear(j.least)
 	}
 	for _, k := range j.configs {
 		j.shortest = min(j.shortest, k.slots)
@@ -116,6 +121,9 @@ func (s *elasticSearch) at(now int64, waiting uint32, cost int64) {
 		s.err = tooHard("the search takes more than %d nodes", searchNodes)
 		return
 	}
+	if s.deadline > 0 {
+		waiting, cost = s.lose(now, waiting, cost)
+	}
 	if waiting == 0 {
 		if cost <= s.most {
 			s.err = s.cheaper()
@@ -126,6 +134,17 @@ func (s *elasticSearch) at(now int64, waiting uint32, cost int64) {
 		return
 	}
 	s.choose(now, 0, waiting, cost)
+}
+
+// lose gives up the jobs that cannot be done by the deadline any more.
+func (s *elasticSearch) lose(now int64, waiting uint32, cost int64) (uint32, int64) {
+	for i := range s.jobs {
+		if j := &s.jobs[i]; waiting>>i&1 == 1 && max(now, j.release)+j.shortest > s.deadline {
+			waiting &^= 1 << i
+			cost += s.weight[i]
+		}
+	}
+	return waiting, cost
 }
 
 // hopeless reports whether no schedule from here on can reach the target: for each
@@ -206,7 +225,7 @@ func (s *elasticSearch) choose(now int64, i int, waiting uint32, cost int64) {
 	if j.twin < 0 || waiting>>j.twin&1 == 0 {
 		for k := range j.configs {
 			next := s.with(cost, i, now+j.configs[k].slots)
-			if next <= s.most {
+			if next <= s.most && (s.deadline == 0 || now+j.configs[k].slots <= s.deadline) {
 				s.place(now, i, &j.configs[k], waiting&^(1<<i), next)
 			}
 		}
@@ -364,6 +383,9 @@ func (s *elasticSearch) advance(now int64, waiting uint32, cost int64) {
 		}
 	}
 	if next == math.MaxInt64 && waiting != 0 {
+		if s.deadline > 0 { // what waits is given up
+			s.at(s.deadline, waiting, cost)
+		}
 		return
 	}
 	saved := make([]elasticServer, len(s.servers))

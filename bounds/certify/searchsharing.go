@@ -64,9 +64,6 @@ type shareSearch struct {
 
 func (c *Checker) searchSharing(d *document, t *target) error {
 	s := &shareSearch{target: t, c: c, slot: int64(c.in.Slot), known: map[string]int64{}}
-	if s.slot == 0 {
-		return refuted("the instance has no slots")
-	}
 	for _, m := range c.in.Cluster.Servers {
 		for range m.GPUs {
 			s.memory = append(s.memory, int64(m.GPUMemory))
@@ -92,7 +89,6 @@ func (c *Checker) searchSharing(d *document, t *target) error {
 	}
 	all := theta.Mul(theta, big.NewRat(int64(len(s.memory))<<finely, 1))
 	s.capacity = roundUp(all).Num().Int64()
-	s.most /= s.slot
 	state := &shareState{}
 	now := s.jobs[0].release
 	for _, j := range s.jobs {

@@ -207,7 +207,7 @@ func (c *Checker) apart(d *document, f *fluid) (proof, error) {
 		for _, j := range f.jobs {
 			last = max(last, j.release+j.length)
 		}
-		return proof{f.class, rational(last)}, nil
+		return lower(f.class, rational(last)), nil
 	}
 	if err := d.totals(); err != nil {
 		return proof{}, err
@@ -216,7 +216,7 @@ func (c *Checker) apart(d *document, f *fluid) (proof, error) {
 	for i, j := range f.jobs {
 		sum.Add(sum, weighted(d.weight(&c.in.Jobs[i]), j.release+j.length))
 	}
-	return proof{f.class, d.restate(c.in, sum)}, nil
+	return lower(f.class, d.restate(c.in, sum)), nil
 }
 
 // exactHalves is mean-busy-time with half-terms w_j/2, not rounded up, as a job may
@@ -230,7 +230,7 @@ func (c *Checker) exactHalves(d *document, f *fluid, work []*big.Rat) (proof, er
 		half[i] = new(big.Rat).Mul(work[i], big.NewRat(1, 2))
 		alone[i] = rational(f.jobs[i].release + f.jobs[i].length)
 	}
-	return proof{f.class, d.restate(c.in, d.meanBusy(c.in, &f.machine, f.whole, half, alone))}, nil
+	return lower(f.class, d.restate(c.in, d.meanBusy(c.in, &f.machine, f.whole, half, alone))), nil
 }
 
 // area bounds the makespan by when the machine has done what is released from some
@@ -251,5 +251,5 @@ func (c *Checker) area(d *document, f *fluid) (proof, error) {
 			best = end
 		}
 	}
-	return proof{f.class, roundUp(new(big.Rat).SetFrac(best, big.NewInt(f.whole)))}, nil
+	return lower(f.class, roundUp(new(big.Rat).SetFrac(best, big.NewInt(f.whole)))), nil
 }

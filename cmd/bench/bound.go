@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/pool"
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/sched"
@@ -96,7 +97,10 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 			return usageError("--class %s is slotted, but the instance has no slots", f.class)
 		}
 	}
-	if err := l.climb(ctx, f.limits, a.debug); err != nil {
+	workers := pool.New(f.limits, 1)
+	workers.Debug = a.debug
+	defer workers.Close()
+	if err := l.climb(ctx, workers); err != nil {
 		return err
 	}
 	if err := a.writeLadder(f, l); err != nil {
@@ -151,7 +155,7 @@ func policiesOf(m sched.Model) []string {
 }
 
 // climb runs everything.
-func (l *ladder) climb(ctx context.Context, limits bench.SuiteLimits, debugging bool) error {
+func (l *ladder) climb(ctx context.Context, workers *pool.Pool) error {
 	refs, err := boundRefs(l.class)
 	if err != nil {
 		return err
@@ -165,12 +169,12 @@ func (l *ladder) climb(ctx context.Context, limits bench.SuiteLimits, debugging 
 		if err != nil {
 			return err
 		}
-		if r := bench.RunOne(ctx, m, l.in, l.objective, limits, debugging); r.Err == nil && !r.Skipped {
+		if r := workers.One(ctx, m, l.in, l.objective); r.Err == nil && !r.Skipped {
 			l.addSchedule(&r)
 		}
 	}
 	for _, ref := range refs {
-		if err := l.step(ctx, ref, limits, debugging); err != nil {
+		if err := l.step(ctx, ref, workers); err != nil {
 			return err
 		}
 	}
@@ -206,12 +210,12 @@ func (l *ladder) addSchedule(r *bench.CellResult) {
 }
 
 // step runs one method.
-func (l *ladder) step(ctx context.Context, ref bench.MethodRef, limits bench.SuiteLimits, debugging bool) error {
+func (l *ladder) step(ctx context.Context, ref bench.MethodRef, workers *pool.Pool) error {
 	m, err := resolve(ref)
 	if err != nil {
 		return err
 	}
-	r := bench.RunOne(ctx, m, l.in, l.objective, limits, debugging)
+	r := workers.One(ctx, m, l.in, l.objective)
 	next := rung{ref: ref, wall: r.Wall}
 	switch {
 	case r.Skipped:
@@ -228,9 +232,6 @@ func (l *ladder) step(ctx context.Context, ref bench.MethodRef, limits bench.Sui
 		if why := b.Divides(l.class, l.objective); why != nil {
 			next.refusal = why.Error()
 			break
-		}
-		if err := bench.CertifyBound(l.in, &b); err != nil {
-			return &exitError{exitInvalid, err}
 		}
 		next.bound = &b
 		if t := r.Outcomes[0].Termination; t != "OPTIMAL" {

@@ -87,7 +87,9 @@ func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bound
 		if err != nil {
 			return bounds.Bound{}, "", err
 		}
-		return elasticBound("elastic-conf", o, r.Bound.Value), r.Master.Termination, nil
+		b := elasticBound("elastic-conf", o, r.Bound.Value)
+		b.Proof = r.Bound.Proof(len(p.Instance.Cluster.Servers), len(p.Instance.Elastic.Resources))
+		return b, r.Master.Termination, nil
 	}
 	return relaxed(formulation.Conf(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}))
 }

@@ -116,6 +116,7 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 
 	start := time.Now()
 	workers := pool.New(plan.Suite.Limits, f.workers)
+	workers.Debug = a.debug
 	defer workers.Close()
 	progress := &bench.Progress{Terminal: isTerminalWriter(a.err)}
 	if !f.quiet {

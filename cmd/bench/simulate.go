@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/record"
+	"yardstick/bench/report"
 	"yardstick/datasets"
 	"yardstick/datasets/joblist"
 	"yardstick/sched"
@@ -26,6 +28,7 @@ type simulateFlags struct {
 	servers       int
 	gpusPerServer int
 	inter, intra  string
+	gantt         string
 }
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -47,6 +50,7 @@ that they can be compared job by job with another simulator's.`,
 	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "CSV file for start and finish per job")
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
+	c.Flags().StringVar(&f.gantt, "gantt", "", "SVG file for a Gantt chart of the schedule")
 	c.Flags().IntVar(&f.gpus, "gpus", 0, "for a job list: GPUs of the cluster, as one server")
 	c.Flags().IntVar(&f.servers, "servers", 0, "for a job list: number of servers")
 	c.Flags().IntVar(&f.gpusPerServer, "gpus-per-server", 0, "for a job list: GPUs of each server")
@@ -79,6 +83,11 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	}
 	if f.out != "" {
 		if err := writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified) }); err != nil {
+			return err
+		}
+	}
+	if f.gantt != "" {
+		if err := writeGantt(f.gantt, method.Ref().String(), v.verified); err != nil {
 			return err
 		}
 	}
@@ -154,6 +163,27 @@ func writeJobs(w io.Writer, v *verify.Verified) error {
 func decimal(t sched.Time) string {
 	s := fmt.Sprintf("%d.%06d", t/sched.Second, t%sched.Second)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// writeGantt draws a schedule.
+func writeGantt(path, title string, v *verify.Verified) error {
+	in := v.Instance()
+	var segments []record.Segment
+	for _, s := range v.Schedule().Segments {
+		for _, share := range s.Place.Shares {
+			segments = append(segments, record.Segment{Job: int(s.Job), Server: share.Server, Start: s.Start.Seconds(), End: s.End.Seconds(),
+				Phase: s.Phase.String(), GPUs: share.GPUs})
+		}
+	}
+	const most = 5000 // more cannot be told apart
+	if len(segments) > most {
+		return usageError("--gantt %s: the schedule has %d pieces, a chart shows %d at most: simulate fewer jobs", path, len(segments), most)
+	}
+	svg, err := report.Gantt(title+" on "+in.Name, segments, len(in.Cluster.Servers), in.Cluster.GPUs())
+	if err != nil {
+		return err
+	}
+	return writeFile(path, func(w io.Writer) error { _, err := w.Write(svg); return err })
 }
 
 // writeFile writes through a temporary file, so that the file appears whole or

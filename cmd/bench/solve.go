@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/pool"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -87,9 +88,13 @@ type solved struct {
 	wall     time.Duration
 }
 
-// runMethod runs one method on one instance the way a suite would.
+// runMethod runs one method on one instance the way a suite would, in a child
+// process.
 func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective, limits bench.SuiteLimits) (*solved, error) {
-	result := bench.RunOne(ctx, m, in, o, limits, a.debug)
+	workers := pool.New(limits, 1)
+	workers.Debug = a.debug
+	defer workers.Close()
+	result := workers.One(ctx, m, in, o)
 	switch {
 	case result.Skipped:
 		return nil, &exitError{exitInterrupted, context.Canceled}

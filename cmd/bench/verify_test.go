@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/bench"
+	"yardstick/bench/pool"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -21,12 +22,11 @@ func storeCertificates(t *testing.T, in *sched.Instance, methods ...string) []st
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := bench.RunOne(t.Context(), m, in, sched.TotalJCT, bench.SuiteLimits{Nodes: 1_000_000}, false)
+		workers := pool.New(bench.SuiteLimits{Nodes: 1_000_000}, 1)
+		r := workers.One(t.Context(), m, in, sched.TotalJCT)
+		workers.Close()
 		if r.Err != nil {
 			t.Fatalf("%s: %v", name, r.Err)
-		}
-		if err := bench.Certify(in, "", r.Outcomes); err != nil {
-			t.Fatalf("%s: %v", name, err)
 		}
 		b := r.Outcomes[0].Bounds
 		if len(b) != 1 || !b[0].Certified {

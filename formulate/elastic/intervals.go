@@ -55,6 +55,7 @@ func Intervals(ctx context.Context, in *sched.Instance, obj sched.Objective, cla
 	}
 	if b := w.bound(best.Name, milp.ExactBound(model, duals)); b.Value.Cmp(best.Value) > 0 {
 		best = b
+		best.Proof = w.gridProof("elastic-grid", grid[1:], duals)
 	}
 	return best, termination, nil
 }

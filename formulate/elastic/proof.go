@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"math"
 	"math/big"
 
 	"yardstick/bounds"
@@ -26,6 +27,28 @@ func (w *work) proof(mix []*big.Rat) *bounds.Proof {
 	return &bounds.Proof{Kind: "elastic-busy", Data: d}
 }
 
+// gridData are what is charged for volume up to, or from, points of a grid in ticks.
+type gridData struct {
+	Grid   []int64     `json:"grid"`
+	Charge [][]float64 `json:"charge"`
+}
+
+// gridProof returns the proof that the duals of the rows are of which there is one
+// for every point of the grid and resource, before all others.
+func (w *work) gridProof(kind string, grid []int64, duals []float64) *bounds.Proof {
+	d := gridData{Grid: append([]int64{}, grid...), Charge: [][]float64{}}
+	for k := range grid {
+		list := make([]float64, len(w.capacity))
+		for r := range list {
+			if v := -duals[k*len(list)+r]; v > 0 && !math.IsInf(v, 0) {
+				list[r] = v
+			}
+		}
+		d.Charge = append(d.Charge, list)
+	}
+	return &bounds.Proof{Kind: kind, Data: d}
+}
+
 // pricesData are prices of resources: of a unit of resource r on server h in slot t,
 // Price[h][r][t]·2^−Exponent.
 type pricesData struct {
@@ -40,7 +63,7 @@ func pricesProof(p *pricing.Prices, resources int) *bounds.Proof {
 	for at := 0; at < len(p.Of); at += resources * p.Slots {
 		var server [][]int64
 		for r := range resources {
-			server = append(server, p.Of[at+r*p.Slots:][:p.Slots])
+			server = append(server, append([]int64{}, p.Of[at+r*p.Slots:][:p.Slots]...))
 		}
 		d.Price = append(d.Price, server)
 	}

@@ -42,21 +42,21 @@ func Weight(ctx context.Context, in *sched.Instance, class sched.Class, solver m
 	if err != nil {
 		return best, "", err
 	}
-	model := w.byDeadline(int64(in.Deadline / w.tick))
+	model, times := w.byDeadline(int64(in.Deadline / w.tick))
 	all := new(big.Rat)
 	for _, row := range model.Rows {
 		if len(row.Cols) > 0 && row.Name == jobRow {
 			all.Sub(all, new(big.Rat).SetFloat64(model.Vars[row.Cols[0]].Cost))
 		}
 	}
-	best.Value = all
+	best.Value, best.Proof = all, w.gridProof("weight-grid", nil, nil)
 	duals, termination, err := duals(ctx, model, solver, limits)
 	if err != nil {
 		return best, "", err
 	}
 	if duals != nil {
 		if v := new(big.Rat).Neg(milp.ExactBound(model, duals)); v.Cmp(best.Value) < 0 {
-			best.Value = v
+			best.Value, best.Proof = v, w.gridProof("weight-grid", times, duals)
 		}
 	}
 	if sched.ScheduledWeight.Integral(in) {
@@ -83,13 +83,13 @@ func ableToRun(in *sched.Instance) *problem {
 const jobRow = "job"
 
 // byDeadline states the program, minimising minus the weight, with a deadline in
-// ticks. Volumes are rounded down and limits up, which makes it weaker only.
-func (w *work) byDeadline(deadline int64) *milp.Model {
-	m := &milp.Model{Name: "by deadline"}
+// ticks, and returns the times t too. Volumes are rounded down and limits up, which makes it weaker only.
+func (w *work) byDeadline(deadline int64) (m *milp.Model, times []int64) {
+	m = &milp.Model{Name: "by deadline"}
 	if w.class.Slotted {
 		deadline -= deadline % w.slot()
 	}
-	times := slices.Clone(w.release)
+	times = slices.Clone(w.release)
 	slices.Sort(times)
 	times = slices.DeleteFunc(slices.Compact(times), func(t int64) bool { return t >= deadline })
 	for _, t := range times {
@@ -121,5 +121,5 @@ func (w *work) byDeadline(deadline int64) *milp.Model {
 		}
 		m.AddRow(one)
 	}
-	return m
+	return m, times
 }

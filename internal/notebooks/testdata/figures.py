@@ -4,6 +4,7 @@ of a figure has no title.
 Usage: python figures.py DIRECTORY...
 """
 
+import collections
 import contextlib
 import io
 import os
@@ -17,6 +18,7 @@ import yardstick_results as yr
 
 def main(directories):
     plt.rcParams["figure.max_open_warning"] = 0
+    totals = collections.Counter()
     for directory in directories:
         os.environ["YARDSTICK_RESULTS"] = directory
         counts = {}
@@ -30,9 +32,9 @@ def main(directories):
                     assert ax.has_data(), f"{path.name} on {directory}: an empty figure"
             counts[path.name] = len(plt.get_fignums())
             plt.close("all")
-        if directory == directories[0]:
-            assert all(counts.values()), f"notebooks without a figure of the golden results: {counts}"
+        totals.update(counts)
         print(directory, counts)
+    assert all(totals.values()), f"notebooks without a figure: {totals}"
 
 
 main(sys.argv[1:])
