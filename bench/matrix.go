@@ -139,7 +139,7 @@ func (m *Matrix) expand(src Source) ([]Source, error) {
 		swept.Swept = map[string]string{}
 		for _, axis := range m.Axes {
 			if err := swept.Set(axis.Key, s[axis.Key]); err != nil {
-				return nil, fmt.Errorf("matrix.%s: %w", axis.Key, err)
+				return nil, fmt.Errorf("matrix: %q: %w", axis.Key, err)
 			}
 			swept.Swept[axis.Key] = fmt.Sprint(s[axis.Key])
 		}
@@ -167,7 +167,7 @@ func (src *Source) Set(path string, value any) error {
 
 // suggestion names the nearest key that can be swept.
 func suggestion(path string) string {
-	best := nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "cluster.servers", "cluster.gpusPerServer",
+	best := Nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "cluster.servers", "cluster.gpusPerServer",
 		"cluster.inter", "cluster.intra", "round", "iteration", "params", "weights", "history", "model", "singleShare",
 		"storage", "startup", "gpuMemory"})
 	if best == "" {

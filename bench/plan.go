@@ -52,7 +52,7 @@ func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
 		src := &s.Instances[i]
 		methods, err := resolveAll(src, resolve)
 		if err != nil {
-			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
+			return nil, s.source.locate(err)
 		}
 		built, err := src.Build(s.Seed)
 		if err != nil {

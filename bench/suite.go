@@ -35,6 +35,14 @@ type Suite struct {
 	References []MethodRef       `yaml:"references" json:"references"`
 	Matrix     *Matrix           `yaml:"matrix" json:"matrix,omitempty"`
 	Limits     SuiteLimits       `yaml:"limits" json:"limits"`
+
+	source source
+}
+
+// source is the text that a suite was read from, for messages.
+type source struct {
+	name string
+	data []byte
 }
 
 // Source is one entry of a suite's instances: either a file that holds one
@@ -145,8 +153,9 @@ func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")
 		}
-		return nil, fmt.Errorf("%s: %w", name, describeYAML(err))
+		return nil, fmt.Errorf("%s: %w", name, describeYAML(err, data))
 	}
+	s.source = source{name, data}
 	if err := s.override(settings); err != nil {
 		return nil, err
 	}
@@ -155,23 +164,9 @@ func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if err := s.sweep(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, s.source.bare(err))
 	}
 	return s, nil
-}
-
-// describeYAML puts the nearest valid key beside an unknown one.
-func describeYAML(err error) error {
-	var unknown *yaml.UnknownFieldError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	_, rest, _ := strings.Cut(unknown.GetMessage(), `"`)
-	key, _, _ := strings.Cut(rest, `"`)
-	if best := nearest(key, suiteKeys()); best != "" {
-		return fmt.Errorf("%w\nthe nearest key is %q", err, best)
-	}
-	return err
 }
 
 func (s *Suite) setDefaults() {
@@ -326,9 +321,9 @@ func (src *Source) validate() error {
 	return nil
 }
 
-// nearest returns the candidate at the least edit distance from s, or "" if
+// Nearest returns the candidate at the least edit distance from s, or "" if
 // none is close.
-func nearest(s string, candidates []string) string {
+func Nearest(s string, candidates []string) string {
 	best, distance := "", len(s)/2+1
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(s), strings.ToLower(c)); d < distance {

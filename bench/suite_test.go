@@ -92,8 +92,8 @@ func TestParseSuiteErrors(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for _, c := range [][2]string{{"solv", "solve"}, {"gpusPerSever", "gpusPerServer"}, {"zzzzz", ""}} {
-		if got := nearest(c[0], suiteKeys()); got != c[1] {
-			t.Errorf("nearest(%q) = %q, want %q", c[0], got, c[1])
+		if got := Nearest(c[0], suiteKeys()); got != c[1] {
+			t.Errorf("Nearest(%q) = %q, want %q", c[0], got, c[1])
 		}
 	}
 }
@@ -146,6 +146,36 @@ func TestMatrixErrors(t *testing.T) {
 		_, err := ParseSuite("s.yaml", []byte(minimalSuite+"matrix: "+c.matrix+"\n"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v does not contain %q", name, err, c.want)
+		}
+	}
+}
+
+// Whatever is wrong in a suite, the message has its line and column, and what
+// would be right.
+func TestMessagesHavePlaces(t *testing.T) {
+	const head = "name: x\ninstances:\n  - name: a\n"
+	for text, want := range map[string][]string{
+		head + "    slise: {jobs: 3}\nmethods: [m]\n":                   {"[4:5]", `"slice"`},
+		head + "    slice: {jobs: many}\nmethods: [m]\n":                {"[4:19]", "whole number"},
+		head + "    cluster: {inter: 10Gb}\nmethods: [m]\n":             {"[4:22]", "10Gbps"},
+		head + "methods: [m]\nlimits: {solve: 60}\n":                    {"[5:17]", "duration", "90s"},
+		head + "methods: [m]\nmatrix: {cluster.iner: [1Gbps]}\n":        {"[5:10]", `"cluster.inter"`},
+		head + "methods: [m]\nmatrix: {cluster.inter: [1Gbps, fast]}\n": {"[5:33]", "10Gbps"},
+		head + "methods: [m]\nobjectives: [total-jtc]\n":                {"[5:14]", "total-jct"},
+		head + "    tooLarge: dropp\nmethods: [m]\n":                    {"tooLarge", "drop"},
+		head + "    model: gangs\nmethods: [m]\nslice: {jobs: 2}\n":     {"[6:1]", "slice"},
+		"name: x\ninstances: 3\nmethods: [m]\n":                         {"[2:12]"},
+		head + "methods: [m]\n  limits: {}\n":                           {"[5:"},
+	} {
+		_, err := ParseSuite("s.yaml", []byte(text))
+		if err == nil {
+			t.Errorf("no error for\n%s", text)
+			continue
+		}
+		for _, part := range want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("no %s in: %v", part, err)
+			}
 		}
 	}
 }

@@ -34,7 +34,7 @@ func Main(resolve bench.Resolve) {
 	// An interrupt at the terminal reaches parent and child. The parent decides
 	// what it means.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
-	if err := serve(resolve, os.Stdin, os.NewFile(replies, "replies")); err != nil && !errors.Is(err, io.EOF) {
+	if err := serve(resolve, os.Stdin, os.NewFile(replies, "replies")); err != nil {
 		fmt.Fprintf(os.Stderr, "pool: %v\n", err)
 		os.Exit(1)
 	}
@@ -46,7 +46,10 @@ func serve(resolve bench.Resolve, in io.Reader, out io.Writer) error {
 	var current *sched.Instance
 	for {
 		var q request
-		if err := dec.Decode(&q); err != nil {
+		switch err := dec.Decode(&q); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
 		if q.Instance != nil {

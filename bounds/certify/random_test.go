@@ -2,6 +2,7 @@ package certify_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,11 @@ import (
 
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
+	"yardstick/formulate/maxweight"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
 )
 
 // object is the data of a proof.
@@ -110,11 +114,14 @@ func anything(r *rand.Rand, in *sched.Instance) map[string]object {
 		out["elastic-busy"] = object{"mix": mix, "unit": 16, "sizes": whole(n, 40)}
 		out["elastic-prices"] = object{"slots": slots, "exponent": 20, "price": price}
 		out["elastic-alone"] = object{}
+		charge := object{"grid": []int64{0, slot / 1e6 * r.Int64N(3)}, "charge": table(2, len(in.Elastic.Resources), 4)}
+		out["elastic-grid"], out["weight-grid"] = charge, charge
+		out["weight-prices"] = object{"theta": fmt.Sprint(r.IntN(3)), "slots": slots, "exponent": 20, "price": price}
 	}
 	return out
 }
 
-// TestAnything: whatever the data of a certificate are, what they prove is not above
+// TestAnything: whatever the data of a certificate are, what they prove is not beyond
 // the optimum by enumeration; a check may refuse them, but never panics.
 func TestAnything(t *testing.T) {
 	accepted, strong := map[string]int{}, map[string]int{}
@@ -137,10 +144,25 @@ func TestAnything(t *testing.T) {
 			class, optimum = sched.Class{Kind: sched.E, Slotted: true}, schedtest.ElasticBruteForce
 		}
 		obj := minimised[r.IntN(len(minimised))]
+		if in.Elastic != nil && r.IntN(2) == 0 {
+			obj, in.Deadline = sched.ScheduledWeight, in.Slot*sched.Time(1+r.IntN(8))
+			optimum = func(in *sched.Instance, _ sched.Objective) (*sched.Schedule, *big.Rat) {
+				o, err := maxweight.Solve(context.Background(), in, lpsolve.LP{}, milp.Limits{})
+				if err != nil || !o.Optimal() {
+					t.Fatal(err)
+				}
+				return o.Schedule, o.Weight
+			}
+		}
 		_, best := optimum(in, obj)
+		stated, above := big.NewRat(-1<<62, 1), 1
+		if obj.Maximised() {
+			stated.Neg(stated)
+			above = -1
+		}
 		for range 6 {
 			for kind, data := range anything(r, in) {
-				b := bounds.Bound{Name: kind, Class: class, Objective: obj, Value: big.NewRat(-1<<62, 1), Proof: &bounds.Proof{Kind: kind, Data: data}}
+				b := bounds.Bound{Name: kind, Class: class, Objective: obj, Value: stated, Proof: &bounds.Proof{Kind: kind, Data: data}}
 				s, err := certify.Check(in, document(t, in, &b))
 				if err != nil {
 					if !errors.Is(err, certify.ErrRefuted) && !errors.Is(err, certify.ErrTooHard) {
@@ -152,14 +174,15 @@ func TestAnything(t *testing.T) {
 				if s.Proven.Sign() > 0 {
 					strong[kind]++
 				}
-				if s.Proven.Cmp(best) > 0 {
+				if s.Proven.Cmp(best) == above {
 					text, _ := json.Marshal(data)
-					t.Fatalf("seed %d: %s proves %v of %v, above the optimum %v, by\n%s", seed, kind, s.Proven.RatString(), obj, best.RatString(), text)
+					t.Fatalf("seed %d: %s proves %v of %v, beyond the optimum %v, by\n%s", seed, kind, s.Proven.RatString(), obj, best.RatString(), text)
 				}
 			}
 		}
 	}
-	for _, kind := range []string{"lb0", "srpt", "srpt-ranked", "mean-busy-time", "energy", "prices", "pti", "conf", "grid-lp", "sharing", "pair-lp", "elastic-busy", "elastic-prices", "elastic-alone"} {
+	for _, kind := range []string{"lb0", "srpt", "srpt-ranked", "mean-busy-time", "energy", "prices", "pti", "conf", "grid-lp", "sharing", "pair-lp", "elastic-busy", "elastic-prices", "elastic-alone",
+		"elastic-grid", "weight-grid", "weight-prices"} {
 		if accepted[kind] < 10 || strong[kind] == 0 {
 			t.Errorf("%s: %d were accepted, %d of them prove something", kind, accepted[kind], strong[kind])
 		}

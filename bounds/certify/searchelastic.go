@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"yardstick/sched"
@@ -46,6 +47,7 @@ type elasticSearch struct {
 	pool    pool
 	nodes   int
 	known   map[string]int64
+	order   [][]int // of each resource, jobs by falling weight per volume
 	err     error
 }
 
@@ -58,10 +60,24 @@ func (c *Checker) searchElastic(d *document, t *target) error {
 			s.total[r] += v
 		}
 	}
+	if s.deadline > 1<<20 {
+		return tooHard("%d slots before the deadline are too many to search", s.deadline)
+	}
 	for i := range c.in.Jobs {
 		if err := s.newJob(i); err != nil {
 			return err
 		}
+	}
+	for r := range s.total {
+		order := make([]int, len(s.jobs))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { // w_a/v_a against w_b/v_b
+			left := new(big.Int).Mul(big.NewInt(s.weight[b]), big.NewInt(s.jobs[a].least[r]))
+			return left.Cmp(new(big.Int).Mul(big.NewInt(s.weight[a]), big.NewInt(s.jobs[b].least[r])))
+		})
+		s.order = append(s.order, order)
 	}
 	now := s.jobs[0].release
 	for _, j := range s.jobs {
@@ -73,7 +89,7 @@ func (c *Checker) searchElastic(d *document, t *target) error {
 
 func (s *elasticSearch) newJob(i int) error {
 	x := &s.c.in.Jobs[i]
-	j := elasticJob{release: int64(s.c.nextSlot(x.Release) / s.c.in.Slot), configs: s.c.undominated(x), shortest: math.MaxInt64, ring: x.Elastic.Ring, twin: -1}
+	j := elasticJob{release: int64(s.c.nextSlot(x.Release) / s.c.in.Slot), configs: s.best(s.c.undominated(x), x.Elastic.Ring), shortest: math.MaxInt64, ring: x.Elastic.Ring, twin: -1}
 	if len(j.configs) == 0 && s.deadline == 0 {
 		return tooHard("job %d runs nowhere", i)
 	}
@@ -109,6 +125,35 @@ func (s *elasticSearch) newJob(i int) error {
 	}
 	s.jobs = append(s.jobs, j)
 	return nil
+}
+
+// best leaves out configurations that another one can replace on the same servers:
+// it takes no more slots and workers, these and its parameter servers need no more
+// of any resource, and it needs no more parameter servers for as many workers.
+func (s *elasticSearch) best(list []slottedConfig, ring bool) []slottedConfig {
+	bw, workers, servers := s.c.in.Elastic.Bandwidth, s.c.in.Elastic.Workers, s.c.in.Elastic.Servers
+	replaces := func(y, x *slottedConfig) bool {
+		if y.one != x.one || y.slots > x.slots || y.n > x.n || !fits(workers[y.m].Demand, workers[x.m].Demand) {
+			return false
+		}
+		if ring {
+			return true
+		}
+		b, most, b2, most2 := workers[y.m].Demand[bw], servers[y.p].Demand[bw], workers[x.m].Demand[bw], servers[x.p].Demand[bw]
+		ratio := new(big.Int).Mul(big.NewInt(b), big.NewInt(most2)) // b/most ≤ b2/most2
+		return fits(servers[y.p].Demand, servers[x.p].Demand) && ratio.Cmp(new(big.Int).Mul(big.NewInt(b2), big.NewInt(most))) <= 0
+	}
+	var out []slottedConfig
+	for i := range list {
+		replaced := false
+		for k := range list {
+			replaced = replaced || k != i && replaces(&list[k], &list[i]) && (k < i || !replaces(&list[i], &list[k]))
+		}
+		if !replaced {
+			out = append(out, list[i])
+		}
+	}
+	return out
 }
 
 // at decides what starts at a slot at whose beginning everything that ends has been
@@ -150,6 +195,9 @@ func (s *elasticSearch) lose(now int64, waiting uint32, cost int64) (uint32, int
 // hopeless reports whether no schedule from here on can reach the target: for each
 // resource, the work that waits is done by all that is free of it.
 func (s *elasticSearch) hopeless(now int64, waiting uint32, cost int64) bool {
+	if s.deadline > 0 {
+		return s.lost(now, waiting, cost) > s.most
+	}
 	var list [searchJobs]need
 	for r, capacity := range s.total {
 		n := 0
@@ -173,6 +221,40 @@ func (s *elasticSearch) hopeless(now int64, waiting uint32, cost int64) bool {
 		}
 	}
 	return false
+}
+
+// lost returns a lower bound on the weight that is lost: of each resource, what
+// waits has what is free until the deadline, and takes it by weight per volume.
+func (s *elasticSearch) lost(now int64, waiting uint32, cost int64) int64 {
+	most := cost
+	for r, capacity := range s.total {
+		free := capacity * max(0, s.deadline-now)
+		for h := range s.servers {
+			for _, u := range s.servers[h].busy {
+				free -= u.take[r] * max(0, min(u.end, s.deadline)-now)
+			}
+		}
+		lost := cost
+		for _, i := range s.order[r] {
+			if waiting>>i&1 == 0 {
+				continue
+			}
+			w, volume := s.weight[i], s.jobs[i].least[r]
+			switch {
+			case max(now, s.jobs[i].release)+s.jobs[i].shortest > s.deadline:
+				lost += w
+			case volume <= free:
+				free -= volume
+			default: // a part of it
+				hi, lo := bits.Mul64(uint64(w), uint64(volume-free))
+				part, _ := bits.Div64(hi, lo, uint64(volume))
+				lost += int64(part)
+				free = 0
+			}
+		}
+		most = max(most, lost)
+	}
+	return most
 }
 
 func (s *elasticSearch) seen(now int64, waiting uint32, cost int64) bool {
@@ -223,22 +305,23 @@ func (s *elasticSearch) choose(now int64, i int, waiting uint32, cost int64) {
 	}
 	j := &s.jobs[i]
 	if j.twin < 0 || waiting>>j.twin&1 == 0 {
+		keys := make([]string, len(s.servers))
+		for h := range keys {
+			keys[h] = s.serverKey(h)
+		}
 		for k := range j.configs {
 			next := s.with(cost, i, now+j.configs[k].slots)
-			if next <= s.most && (s.deadline == 0 || now+j.configs[k].slots <= s.deadline) {
-				s.place(now, i, &j.configs[k], waiting&^(1<<i), next)
+			if next <= s.most && (s.deadline == 0 || now+j.configs[k].slots <= s.deadline) && !s.hopeless(now, waiting&^(1<<i), next) {
+				s.place(now, i, &j.configs[k], keys, waiting&^(1<<i), next)
 			}
 		}
 	}
 	s.choose(now, i+1, waiting, cost)
 }
 
-// place puts a configuration on the servers in every way that matters, and goes on.
-func (s *elasticSearch) place(now int64, i int, k *slottedConfig, waiting uint32, cost int64) {
-	keys := make([]string, len(s.servers))
-	for h := range keys {
-		keys[h] = s.serverKey(h)
-	}
+// place puts a configuration on the servers, which keys tell apart, in every way
+// that matters, and goes on.
+func (s *elasticSearch) place(now int64, i int, k *slottedConfig, keys []string, waiting uint32, cost int64) {
 	if s.jobs[i].ring {
 		s.spread(now, i, k, -1, 0, keys, waiting, cost)
 		return

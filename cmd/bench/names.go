@@ -112,6 +112,9 @@ func resolve(ref bench.MethodRef) (bench.Method, error) {
 	make, ok := all[ref.Name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(all))
+		if best := bench.Nearest(ref.Name, names); best != "" {
+			return nil, fmt.Errorf("method %q is unknown: the nearest is %q; docs/policies.md has them all", ref.Name, best)
+		}
 		return nil, fmt.Errorf("method %q is unknown: %s", ref.Name, strings.Join(names, ", "))
 	}
 	m, err := make(ref)

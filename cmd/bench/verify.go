@@ -60,7 +60,11 @@ func (a *app) verifyCertificate(in *sched.Instance, path string, text []byte) er
 	}
 	approx, _ := value.Float64()
 	fmt.Fprintf(a.out, "%s holds\n", path)
-	fmt.Fprintf(a.out, "no schedule of class %v has a %v below %s%s (%.6g), proven by %s\n", s.Class, s.Objective, value.RatString(), unit, approx, s.Kind)
+	side := "below"
+	if s.Objective.Maximised() {
+		side = "above"
+	}
+	fmt.Fprintf(a.out, "no schedule of class %v has a %v %s %s%s (%.6g), proven by %s\n", s.Class, s.Objective, side, value.RatString(), unit, approx, s.Kind)
 	return nil
 }
 

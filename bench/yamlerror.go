@@ -1,0 +1,116 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/printer"
+	"github.com/goccy/go-yaml/token"
+)
+
+// describeYAML says what is wrong in a suite's text, where, and what would be
+// right: the nearest key, or what a value must be.
+func describeYAML(err error, data []byte) error {
+	var unknown *yaml.UnknownFieldError
+	var mistyped *yaml.TypeError
+	switch {
+	case errors.As(err, &unknown):
+		_, rest, _ := strings.Cut(unknown.GetMessage(), `"`)
+		key, _, _ := strings.Cut(rest, `"`)
+		if best := Nearest(key, suiteKeys()); best != "" {
+			return fmt.Errorf("%w\nthe nearest key is %q", err, best)
+		}
+		return err
+	case errors.As(err, &mistyped):
+		return at(mistyped.Token, fmt.Sprintf("%q must be %s", mistyped.Token.Value, wanted(mistyped.DstType)))
+	}
+	if tk := mentioned(err, data); tk != nil { // a value that a type of ours refused
+		return at(tk, err.Error())
+	}
+	return err
+}
+
+// wanted says what a value of a type looks like.
+func wanted(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "a duration with its unit, such as 90s or 1h30m"
+	case t.Kind() == reflect.Slice:
+		return "a list, such as [a, b]"
+	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
+		return "a mapping, such as {key: value}"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
+		return "a whole number"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	}
+	return "text"
+}
+
+// at puts a message before the line that it is about.
+func at(tk *token.Token, message string) error {
+	var p printer.Printer
+	return fmt.Errorf("[%d:%d] %s\n%s", tk.Position.Line, tk.Position.Column, message, p.PrintErrorToken(tk, false))
+}
+
+// locate returns an error with the place of the value that it mentions in quotes,
+// if the suite's text has it, after the file's name.
+func (s source) locate(err error) error {
+	if located := s.bare(err); located != err {
+		return fmt.Errorf("%s: %w", s.name, located)
+	}
+	return err
+}
+
+// bare does so without the file's name.
+func (s source) bare(err error) error {
+	if tk := mentioned(err, s.data); tk != nil {
+		return at(tk, err.Error())
+	}
+	return err
+}
+
+// mentioned finds the value in a suite's text that a message mentions in quotes:
+// the last in the message, which is what the others lead to.
+func mentioned(err error, data []byte) *token.Token {
+	file, parseErr := parser.ParseBytes(data, 0)
+	if parseErr != nil {
+		return nil
+	}
+	f := &finder{message: err.Error(), place: -1}
+	for _, doc := range file.Docs {
+		if doc.Body != nil {
+			ast.Walk(f, doc.Body)
+		}
+	}
+	return f.found
+}
+
+type finder struct {
+	message string
+	found   *token.Token
+	place   int // in the message
+}
+
+// Visit implements ast.Visitor.
+func (f *finder) Visit(n ast.Node) ast.Visitor {
+	if _, scalar := n.(ast.ScalarNode); scalar {
+		tk := n.GetToken()
+		if place := strings.LastIndex(f.message, strconv.Quote(tk.Value)); place > f.place {
+			f.found, f.place = tk, place
+		}
+	}
+	return f
+}
