@@ -28,6 +28,7 @@ import yardstick_results as yr
 
 results = yr.load()  # a path such as "../results/quick"; "golden" by default
 pl.Config.set_tbl_rows(60)
+pl.Config.set_tbl_cols(20)
 pl.Config.set_fmt_str_lengths(60)
 pl.DataFrame(
     [

@@ -31,6 +31,7 @@ import yardstick_results as yr
 
 results = yr.load()
 pl.Config.set_tbl_rows(40)
+pl.Config.set_tbl_cols(20)
 pl.Config.set_fmt_str_lengths(50)
 ours = ["a-srpt", "spjf", "spwf", "wcs-"]
 gang = yr.with_ratio(results.ratios).filter(

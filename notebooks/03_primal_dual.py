@@ -30,6 +30,7 @@ import yardstick_results as yr
 
 results = yr.load()
 pl.Config.set_tbl_rows(40)
+pl.Config.set_tbl_cols(20)
 pl.Config.set_fmt_str_lengths(50)
 elastic = yr.with_ratio(results.ratios).filter(pl.col("model") == "elastic")
 online = elastic.filter(pl.col("objective") == "weighted-completion", pl.col("cost").is_not_null())

@@ -28,6 +28,7 @@ import yardstick_results as yr
 
 results = yr.load()
 pl.Config.set_tbl_rows(40)
+pl.Config.set_tbl_cols(20)
 pl.Config.set_fmt_str_lengths(60)
 proven = results.ratios.filter(pl.col("ratio_to_optimum").is_not_null(), pl.col("schedule").is_not_null())
 online = proven.filter(pl.col("kind") == "online").sort("ratio_to_optimum", descending=True)

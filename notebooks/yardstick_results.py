@@ -442,12 +442,13 @@ def gantt(segments: pl.DataFrame, servers: int = 0, gpus: int = 0, ax=None, long
 
 
 def log_scale(ax, which: str = "x") -> None:
-    """A logarithmic axis whose ticks read 1, 2, 5, 10 and not powers."""
+    """Make an axis with its data on it logarithmic, with ticks that read 1, 2, 5, 10."""
     from matplotlib import ticker
 
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high > 12 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)))
     axis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
 

@@ -19,6 +19,10 @@ type ElasticOptions struct {
 	// Ring makes jobs synchronise in a ring instead of by parameter servers.
 	Ring bool
 
+	// Startup is the load at every start of a job but the first: what stopping and
+	// resizing cost it.
+	Startup sched.Time
+
 	// Servers is how many are drawn. 0 draws until each resource reaches
 	// Fraction of what the jobs ask for.
 	Servers int
@@ -108,6 +112,7 @@ func elastic(w *datasets.Window, o *ElasticOptions) (*sched.Instance, error) {
 			in.Jobs[i].Weight = float64(weight)
 		}
 		in.Jobs[i].Elastic = p.job(r, o)
+		in.Jobs[i].Load = o.Startup
 	}
 	if len(o.Cluster.Servers) == 0 {
 		in.Cluster.Servers = o.servers(w.Seed, in)
@@ -136,6 +141,8 @@ func (o *ElasticOptions) complete() error {
 	switch {
 	case o.History != 0:
 		return fmt.Errorf("history is %d: jobs of the elastic model have no gang to remember, so it must be 0", o.History)
+	case o.Startup < 0 || o.Startup > sched.MaxTime:
+		return fmt.Errorf("startup is %v: it must be from 0 to %v", o.Startup, sched.MaxTime)
 	case o.Servers < 0 || o.WorkerTypes < 0 || o.ServerTypes < 0:
 		return fmt.Errorf("%d servers, %d worker types, %d parameter-server types: none of these may be negative", o.Servers, o.WorkerTypes, o.ServerTypes)
 	case !(o.Fraction > 0 && o.Fraction <= 1000):
