@@ -90,6 +90,7 @@ func (p *problem) containers(id sched.JobID, c *sched.ElasticConfig) []*big.Int 
 // Microseconds are rounded down. If slotted, nothing starts within a slot.
 func (p *problem) fluid(class sched.Class) *work {
 	w := p.newWork(class, 1)
+	fitter := p.model.Fitter()
 	for i := range p.in.Jobs {
 		id := sched.JobID(i)
 		release := int64(p.in.Jobs[i].Release)
@@ -99,7 +100,7 @@ func (p *problem) fluid(class sched.Class) *work {
 		w.release = append(w.release, release)
 		var list []demand
 		shortest := int64(sched.MaxTime)
-		p.feasible(id, func(c *sched.ElasticConfig) {
+		p.feasible(fitter, id, func(c *sched.ElasticConfig) {
 			time := p.in.BatchTime(id, c.WorkerType, c.ServerType, c.Workers, c.OneServer)
 			time.Mul(time, big.NewRat(p.in.Jobs[i].Elastic.Batches, int64(c.Workers)))
 			time.Mul(time, big.NewRat(1_000_000, 1))
@@ -121,14 +122,13 @@ func (p *problem) fluid(class sched.Class) *work {
 
 // feasible calls f for every configuration that fits the empty cluster, dominated
 // or not. Slots is not set.
-func (p *problem) feasible(id sched.JobID, f func(*sched.ElasticConfig)) {
+func (p *problem) feasible(fitter *pricing.Fitter, id sched.JobID, f func(*sched.ElasticConfig)) {
 	e := p.in.Jobs[id].Elastic
-	model := &pricing.Model{In: p.in}
 	for m := range e.Train {
 		for s := range e.Update {
 			for _, one := range []bool{true, false} {
 				c := sched.ElasticConfig{WorkerType: m, ServerType: s, OneServer: one}
-				for c.Workers = 1; c.Workers <= e.MaxWorkers && model.Fits(id, c); c.Workers++ {
+				for c.Workers = 1; c.Workers <= e.MaxWorkers && fitter.Fits(id, c); c.Workers++ {
 					f(&c)
 				}
 			}

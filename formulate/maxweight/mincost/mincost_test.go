@@ -37,7 +37,7 @@ func exact(q mincost.Query, one bool) (pricing.Choice, bool) {
 			for n := 1; n <= e.MaxWorkers; n++ {
 				c := sched.ElasticConfig{WorkerType: w, ServerType: p, OneServer: one, Workers: n}
 				d, err := q.In.ElasticSlots(q.Job, w, p, n, one)
-				if err == nil && m.Fits(q.Job, c) {
+				if err == nil && m.Fitter().Fits(q.Job, c) {
 					c.Slots = d
 					m.Configs[q.Job] = append(m.Configs[q.Job], c)
 				}

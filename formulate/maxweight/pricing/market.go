@@ -195,12 +195,23 @@ func (mk *Market) left(group, r int, a, b int64) int64 {
 	return mk.free.over(group*len(mk.model.In.Elastic.Resources)+r, a, b)
 }
 
+// Fitter tells which configurations fit the empty cluster.
+type Fitter struct {
+	model  *Model // of one configuration at a time
+	market *Market
+}
+
+// Fitter prepares for such questions.
+func (m *Model) Fitter() *Fitter {
+	single := &Model{In: m.In, Configs: make([][]sched.ElasticConfig, len(m.In.Jobs))}
+	return &Fitter{single, single.Market(&Prices{}, nil)}
+}
+
 // Fits reports whether some placement of the configuration fits the empty
 // cluster.
-func (m *Model) Fits(id sched.JobID, c sched.ElasticConfig) bool {
-	single := &Model{In: m.In, Configs: make([][]sched.ElasticConfig, len(m.In.Jobs))}
+func (f *Fitter) Fits(id sched.JobID, c sched.ElasticConfig) bool {
 	c.Slots = 1
-	single.Configs[id] = []sched.ElasticConfig{c}
-	_, ok := single.Market(&Prices{}, nil).Cheapest(Query{Job: id, Latest: NoLimit})
+	f.model.Configs[id] = []sched.ElasticConfig{c}
+	_, ok := f.market.Cheapest(Query{Job: id, Latest: NoLimit})
 	return ok
 }

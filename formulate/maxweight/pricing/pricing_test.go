@@ -440,7 +440,7 @@ func TestRoom(t *testing.T) {
 func TestFits(t *testing.T) {
 	schedtest.EachSeed(t, 200, func(t *testing.T, r *rand.Rand) {
 		in := instance(r)
-		m := pricing.New(in)
+		fitter := pricing.New(in).Fitter()
 		for id := range in.Jobs {
 			exists := map[sched.ElasticConfig]bool{}
 			for _, c := range schedtest.ElasticChoices(in, sched.JobID(id)) {
@@ -456,7 +456,7 @@ func TestFits(t *testing.T) {
 					for n := 1; n <= e.MaxWorkers; n++ {
 						for _, one := range []bool{true, false} {
 							c := sched.ElasticConfig{WorkerType: w, ServerType: p, OneServer: one, Workers: n}
-							if got := m.Fits(sched.JobID(id), c); got != exists[c] {
+							if got := fitter.Fits(sched.JobID(id), c); got != exists[c] {
 								t.Fatalf("job %d: %+v fits: %v, want %v\n%+v", id, c, got, exists[c], in)
 							}
 						}
