@@ -2,7 +2,7 @@ package reproduce
 
 import "context"
 
-const primalDualPaper = "the primal-dual paper: an online scheduler for synchronous training jobs with parameter servers or Ring-AllReduce, Section 7"
+const primalDualPaper = "R. Zhou, J. Pang, Q. Zhang, C. Wu, L. Jiao, Y. Zhong, Z. Li, Online Scheduling Algorithm for Heterogeneous Distributed Machine Learning Jobs, IEEE TCC 2022, Section 7"
 
 // primalDual returns the items of its paper. All are made of one suite.
 func primalDual() []Item {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
+	"yardstick/formulate/maxweight/pricing"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
 	"yardstick/heuristics/sim"
@@ -68,6 +71,88 @@ func BenchmarkOnline(b *testing.B) {
 				alpha, _ := p.Alpha()
 				b.ReportMetric(float64(alpha), "alpha")
 				b.ReportMetric(float64(r.Decisions), "decisions")
+			}
+		})
+	}
+}
+
+// BenchmarkPricing prices the other half of the jobs, at the prices and in the
+// room that A_maxweight leaves after one half: 150 servers, 8 worker and 10
+// parameter-server types, 128 slots.
+func BenchmarkPricing(b *testing.B) {
+	in := paperSize(1, 100, 150)
+	for i := range in.Jobs {
+		in.Jobs[i].Release = 0
+	}
+	const horizon = 128
+	p := primaldual.Problem{Model: pricing.New(in), Horizon: horizon}
+	for id := range len(in.Jobs) / 2 {
+		p.Jobs = append(p.Jobs, sched.JobID(id))
+	}
+	o := practical().Outcome(p)
+	room := pricing.NewRoom(in, horizon)
+	for _, x := range o.Runs {
+		for i, share := range x.Place.Shares {
+			for r := range in.Elastic.Resources {
+				row := room.Free[(share.Server*len(in.Elastic.Resources)+r)*horizon:]
+				for t := x.Start; t < x.End; t++ {
+					row[t] -= in.ElasticDemand(&x.Place, i, r)
+				}
+			}
+		}
+	}
+	half := len(in.Jobs) / 2
+	least := make([]time.Duration, half) // processor time, the least of several runs
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for b.Loop() {
+		market := p.Model.Market(o.Prices(), room)
+		for k := range least {
+			start := threadTime()
+			market.Cheapest(pricing.Query{Job: sched.JobID(half + k), Latest: horizon})
+			if d := threadTime() - start; least[k] == 0 || d < least[k] {
+				least[k] = d
+			}
+		}
+	}
+	slices.Sort(least)
+	b.ReportMetric(float64(len(o.Runs)), "placed")
+	b.ReportMetric(float64(least[len(least)/2].Microseconds())/1000, "ms-median")
+	b.ReportMetric(float64(least[len(least)-1].Microseconds())/1000, "ms-most")
+}
+
+// threadTime returns the processor time of the thread.
+func threadTime() time.Duration {
+	const rusageThread = 1
+	var u syscall.Rusage
+	if err := syscall.Getrusage(rusageThread, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkLong is the paper's largest setting: releases over 300 slots.
+func BenchmarkLong(b *testing.B) {
+	in := paperSize(1, 100, 150)
+	for i := range in.Jobs {
+		in.Jobs[i].Release *= 2
+	}
+	for _, ring := range []bool{false, true} {
+		b.Run(fmt.Sprintf("ring=%v", ring), func(b *testing.B) {
+			for i := range in.Jobs {
+				in.Jobs[i].Elastic.Ring = ring
+				if ring {
+					in.Jobs[i].Elastic.Update = in.Jobs[i].Elastic.Update[:1]
+				}
+			}
+			for b.Loop() {
+				p := primaldual.New(primaldual.Options{})
+				timed(b, in, p)
+				alpha, proven := p.Alpha()
+				if !proven {
+					b.Error("a round fell short")
+				}
+				b.ReportMetric(float64(alpha), "alpha")
 			}
 		})
 	}

@@ -246,8 +246,13 @@ func (a *auction) offer(i int, free bool) {
 			a.gaps = newGaps(in, a.room)
 		}
 	}
-	c, ok := a.cheapest(id)
 	w := in.Jobs[id].Weight
+	var most *int64 // that it pays to look at
+	if !free {
+		units := a.prices.Units(w)
+		most = &units
+	}
+	c, ok := a.cheapest(id, most)
 	if !ok || !free && !exceeds(w, a.prices, c.Cost) {
 		a.rejected[like], a.last = true, like
 		return
@@ -259,9 +264,10 @@ func (a *auction) offer(i int, free bool) {
 	a.accept(i, &c)
 }
 
-// cheapest is lines 3 to 7 of Algorithm 3.
-func (a *auction) cheapest(id sched.JobID) (pricing.Choice, bool) {
-	q := pricing.Query{Job: id, Latest: a.p.Horizon}
+// cheapest is lines 3 to 7 of Algorithm 3, if the schedule costs at most the given
+// number of units; nil for any.
+func (a *auction) cheapest(id sched.JobID, most *int64) (pricing.Choice, bool) {
+	q := pricing.Query{Job: id, Latest: a.p.Horizon, Most: most}
 	if a.gaps != nil {
 		allowed, some := a.gaps.allow(a.p.Model, id)
 		if !some {

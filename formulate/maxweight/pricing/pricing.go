@@ -89,6 +89,9 @@ type Query struct {
 	Latest int64
 	// TimeCost is c, in the unit of the prices. Not negative.
 	TimeCost int64
+	// Most is what the schedule may cost at most, which spares looking at dearer
+	// ones; nil for any cost.
+	Most *int64
 	// Limits restrict the choice; nil for none.
 	Limits *Limits
 }
@@ -169,7 +172,10 @@ func (mk *Market) Cheapest(q Query) (Choice, bool) {
 	if l := q.Limits; l != nil && (l.Least != nil || l.Most != nil || l.Hosts != nil) && mk.grouped {
 		return mk.apartMarket().Cheapest(q)
 	}
-	s := search{mk: mk, q: &q, ring: mk.model.In.Jobs[q.Job].Elastic.Ring}
+	s := search{mk: mk, q: &q, ring: mk.model.In.Jobs[q.Job].Elastic.Ring, limit: math.MaxInt64}
+	if q.Most != nil {
+		s.limit = *q.Most
+	}
 	s.run()
 	if !s.found {
 		return Choice{}, false
@@ -182,6 +188,7 @@ type search struct {
 	mk    *Market
 	q     *Query
 	ring  bool
+	limit int64 // of the cost
 	found bool
 	best  pick
 }
@@ -205,7 +212,7 @@ func (s *search) run() {
 			promising = w
 		}
 	})
-	if promising.bound == math.MaxInt64 {
+	if promising.bound == math.MaxInt64 || promising.bound > s.limit {
 		return
 	}
 	s.try(promising)
@@ -258,7 +265,10 @@ func sift(heap []prospect, i int) {
 
 // hopeful reports whether a window may be better than the best.
 func (s *search) hopeful(w prospect) bool {
-	return !s.found || w.bound < s.best.cost || w.bound == s.best.cost && w.end < s.best.end
+	if !s.found {
+		return w.bound <= s.limit
+	}
+	return w.bound < s.best.cost || w.bound == s.best.cost && w.end < s.best.end
 }
 
 // windows calls f for each window of the query.
@@ -330,12 +340,13 @@ func (s *search) try(at prospect) {
 	c := &s.mk.model.Configs[s.q.Job][at.config]
 	w := s.mk.open(c, s.ring, at.start, s.q.Limits)
 	late := s.q.time(at.end)
-	most := int64(math.MaxInt64)
+	most := s.limit
 	if s.found {
-		most = s.best.cost - late
+		most = s.best.cost
 	}
+	most -= late // no cost of time is so large that this overflows
 	cost, host, beside, ok := w.cheapest(most)
-	if !ok {
+	if !ok || cost > most {
 		return
 	}
 	p := pick{config: at.config, start: at.start, cost: cost + late, end: at.end, host: host, beside: beside}

@@ -110,6 +110,19 @@ func check(t *testing.T, in *sched.Instance, m *pricing.Model, q pricing.Query, 
 	}
 }
 
+// limitedTo checks that a limit at or above the least cost changes nothing, and
+// that one below leaves nothing.
+func limitedTo(t *testing.T, market *pricing.Market, q pricing.Query, got *pricing.Choice, ok bool) {
+	t.Helper()
+	for _, most := range []int64{got.Cost - 1, got.Cost, got.Cost + 1, math.MaxInt64} {
+		q.Most = &most
+		again, found := market.Cheapest(q)
+		if want := ok && most >= got.Cost; found != want || want && key(&again) != key(got) {
+			t.Fatalf("%+v, %v; %+v, %v with a cost of at most %d", got, ok, again, found, most)
+		}
+	}
+}
+
 // TestCheapest compares with all schedules: every y and s, with parameter
 // servers on several servers and more workers than needed, at every start.
 func TestCheapest(t *testing.T) {
@@ -127,6 +140,7 @@ func TestCheapest(t *testing.T) {
 				q.Latest = pricing.NoLimit
 			}
 			got, ok := market.Cheapest(q)
+			limitedTo(t, market, q, &got, ok)
 			least := int64(math.MaxInt64)
 			for _, c := range schedtest.ElasticChoices(in, q.Job) {
 				for start := max(q.Earliest, in.FirstSlot(q.Job)); start <= int64(slots)+3 && start+c.Slots <= q.Latest; start++ {
