@@ -6,9 +6,11 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"yardstick/bounds"
 	"yardstick/formulate/elastic"
+	"yardstick/formulate/maxweight"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/lpsolve"
@@ -81,4 +83,45 @@ func BenchmarkSolve(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkProven counts the optima proven of 20 instances of eight jobs on two to
+// four servers with two resources, each within a minute.
+func BenchmarkProven(b *testing.B) {
+	for _, obj := range []sched.Objective{sched.WeightedCompletion, sched.ScheduledWeight} {
+		b.Run(obj.String(), func(b *testing.B) {
+			for b.Loop() {
+				proven, longest := 0, time.Duration(0)
+				for seed := range uint64(20) {
+					r := rand.New(rand.NewPCG(seed, 8))
+					in := schedtest.Elastic(r, schedtest.ElasticShape{Jobs: 8, Servers: 2 + r.IntN(3), Resources: 2, WorkerTypes: 2, ServerTypes: 2, Workers: 4, Capacity: 8, Slots: 8,
+						Weights: true, Rings: seed%2 == 0, Releases: 80 * sched.Second, Deadline: 10})
+					start := time.Now()
+					if optimal(b, in, obj) {
+						proven++
+						longest = max(longest, time.Since(start))
+					}
+				}
+				b.ReportMetric(float64(proven), "proven")
+				b.ReportMetric(longest.Seconds(), "s-longest")
+			}
+		})
+	}
+}
+
+func optimal(b *testing.B, in *sched.Instance, obj sched.Objective) bool {
+	b.Helper()
+	limits := milp.Limits{Time: time.Minute}
+	if obj == sched.ScheduledWeight {
+		o, err := maxweight.Solve(context.Background(), in, lpsolve.LP{}, limits)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return o.Optimal()
+	}
+	o, err := elastic.Solve(context.Background(), in, obj, lpsolve.LP{}, limits)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return o.Optimal()
 }
