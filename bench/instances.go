@@ -109,7 +109,8 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 			Xi: src.Sharing.Xi, Load: src.Sharing.Load, Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable})
 	case sched.ModelElastic:
 		common.Cluster = sched.Cluster{} // its servers are drawn
-		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: c.Servers, Startup: src.Startup})
+		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: c.Servers, Startup: src.Startup,
+			MaxWorkers: src.MaxWorkers, WorkerType: src.WorkerType})
 	}
 	return nil, fmt.Errorf("model %q is unknown: gang, preemptive, sharing, elastic", src.Model)
 }

@@ -177,6 +177,8 @@ var describe = map[string]string{
 	"instances.startup":               "Time of every (re)start beside the load",
 	"instances.gpuMemory":             "Memory of a GPU",
 	"instances.ring":                  "Ring AllReduce instead of parameter servers",
+	"instances.maxWorkers":            "Most workers of an elastic job; 0 for as many as were drawn",
+	"instances.workerType":            "The only worker type that elastic jobs may use, from 1; 0 for all",
 	"instances.sharing":               "What the sharing model takes beside",
 	"instances.sharing.load":          "Divides releases: jobs come that many times as often",
 	"instances.sharing.xi":            "Interference of every pair of jobs, in place of the table",

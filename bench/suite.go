@@ -79,6 +79,10 @@ type Source struct {
 	GPUMemory sched.Bytes     `yaml:"gpuMemory" json:"gpuMemory,omitempty"` // sharing
 	Ring      bool            `yaml:"ring" json:"ring,omitempty"`           // elastic: ring AllReduce instead of parameter servers
 
+	// Both are of the elastic model, and limit what its jobs may choose from.
+	MaxWorkers int `yaml:"maxWorkers" json:"maxWorkers,omitempty"` // of a job; 0 for as many as were drawn
+	WorkerType int `yaml:"workerType" json:"workerType,omitempty"` // the only one, from 1; 0 for all
+
 	Objectives []sched.Objective `yaml:"objectives" json:"objectives,omitempty"`
 	Methods    []MethodRef       `yaml:"methods" json:"methods,omitempty"`
 	References []MethodRef       `yaml:"references" json:"references,omitempty"`

@@ -35,6 +35,8 @@ func primalDualRun() *record.Run {
 		}
 	}
 	add("servers-50", 100, 50, "primal-dual", "Es", 1)
+	add("type-3", 100, 150, "primal-dual", "Es", 2)
+	add("workers-5", 100, 150, "primal-dual", "Es", 4)
 	add("weight-half-50", 50, 50, "a-maxweight", "Es", 1)
 	for i, f := range []string{"", "(factor=100)", "(factor=10000)", "(factor=1000000)"} {
 		add("factor", 100, 150, "primal-dual"+f, "Es", i+1)
@@ -96,6 +98,14 @@ func TestPrimalDualTables(t *testing.T) {
 		t.Error(got)
 	}
 	if got := row(primalDualMade(t, "primal-dual-fig11"), 0, 0); got != "parameter servers|Es|401.000|≤5.00|301.000|≤4.00|201.000|≤3.00|101.000|≤2.00" {
+		t.Error(got)
+	}
+	o = primalDualMade(t, "primal-dual-fig9")
+	if got := row(o, 0, 1) + strings.Join(o.Notes, ""); !strings.HasPrefix(got, "Ring-AllReduce|Es|101.00|≤2.00|201.00|≤3.00") || !strings.Contains(got, "parameter servers: a single type costs +99 to +99 %") {
+		t.Error(got)
+	}
+	o = primalDualMade(t, "primal-dual-fig10")
+	if got := strings.Join(o.Tables[0].Columns, "|") + row(o, 0, 0); got != "most workers of a job|class|5|/ bound|50|/ boundparameter servers|Es|401.00|≤5.00|101.00|≤2.00" {
 		t.Error(got)
 	}
 	if got := row(primalDualMade(t, "primal-dual-fig8"), 1, 2); got != "greedy by density|Es|61.0|≤4.00|301.0|≤4.00" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +120,61 @@ type primalDualArchitecture struct{ name, ring string }
 
 func primalDualArchitectures() []primalDualArchitecture {
 	return []primalDualArchitecture{{"parameter servers", "false"}, {"Ring-AllReduce", "true"}}
+}
+
+// primalDualTypes makes Figure 9. The place 0 stands for all types.
+func primalDualTypes(_ context.Context, in Input) (*Output, error) {
+	out, curves, err := primalDualLimited(in, "type-", "worker type, 0: any", 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range curves {
+		any, ok := c.at(0)
+		if !ok || len(c.x) < 2 {
+			continue
+		}
+		best, worst := slices.Min(c.mean[1:]), slices.Max(c.mean[1:])
+		out.Notes = append(out.Notes, fmt.Sprintf("%s: a single type costs %+.0f to %+.0f %% of what the choice of all costs", c.name, 100*(best/any-1), 100*(worst/any-1)))
+	}
+	return out, nil
+}
+
+// primalDualWorkers makes Figure 10. No job has more than 50 workers.
+func primalDualWorkers(_ context.Context, in Input) (*Output, error) {
+	out, curves, err := primalDualLimited(in, "workers-", "most workers of a job", 50)
+	if err != nil {
+		return nil, err
+	}
+	for i := range curves {
+		out.Notes = append(out.Notes, primalDualTrend(&curves[i], "workers")...)
+	}
+	return out, nil
+}
+
+// primalDualLimited compares A_online on 100 jobs whose choices are limited, by
+// the number at the end of the family's name, with the same jobs unlimited, at the
+// place all.
+func primalDualLimited(in Input, prefix, axis string, all float64) (*Output, []primalDualCurve, error) {
+	place := func(r *record.Ratio) (float64, bool) {
+		if r.Family == "jobs-100" {
+			return all, true
+		}
+		n, err := strconv.ParseFloat(strings.TrimPrefix(r.Family, prefix), 64)
+		return n, err == nil
+	}
+	families := func(f string) bool { return f == "jobs-100" || strings.HasPrefix(f, prefix) }
+	var curves []primalDualCurve
+	for _, a := range primalDualArchitectures() {
+		s := primalDualSelect{families: families, ring: a.ring, method: "primal-dual", x: place, y: primalDualCost}
+		curves = append(curves, s.curve(in.Runs[0], a.name))
+	}
+	if len(curves[0].x) == 0 {
+		return nil, nil, errNoRows
+	}
+	const title = "Total weighted completion time of A_online, millions of weight × hours"
+	out := &Output{Tables: []Table{primalDualTable(title+", mean of three trials, and over the best proven bound", axis, 2, true, curves)}}
+	out.Figures = append(out.Figures, primalDualFigure(title, axis, "10^6 weight × hours", curves))
+	return out, curves, nil
 }
 
 // primalDualTimes makes Figure 7.

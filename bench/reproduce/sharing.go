@@ -25,10 +25,10 @@ func sharing() []Item {
 			Caption: "Table IV: average JCT and queueing time of 480 jobs on 16 servers of 4 GPUs",
 		}, {
 			Name: "sjf-bsbf-fig4", Paper: sharingPaper, Suites: []string{"sjf-bsbf-physical"}, Make: sharingFig4, Differs: sharingDiffers(),
-			Caption: "Figure 4(a): distribution of JCT on 4 servers of 4 GPUs",
+			Caption: "Figure 4: distribution of JCT, and queueing time by task, on 4 servers of 4 GPUs",
 		}, {
 			Name: "sjf-bsbf-fig5", Paper: sharingPaper, Suites: []string{"sjf-bsbf-240"}, Make: sharingFig5, Differs: sharingDiffers(),
-			Caption: "Figure 5(a): distribution of JCT of 240 jobs on 16 servers of 4 GPUs",
+			Caption: "Figure 5: distribution of JCT, and queueing time by task, of 240 jobs on 16 servers of 4 GPUs",
 		}, {
 			Name: "sjf-bsbf-fig6", Paper: sharingPaper, Suites: []string{"sjf-bsbf-load", "sjf-bsbf-xi"}, Make: sharingFig6, Differs: sharingDiffers(),
 			Caption: "Figure 6: average JCT by load and by injected interference ratio",

@@ -27,7 +27,7 @@ func handmade(family string, params map[string]string) *record.Run {
 			gpus = []int{2, 16}
 		}
 		for j := range 2 {
-			run.Jobs = append(run.Jobs, record.Job{CellID: id, Job: j, GPUs: record.Some(gpus[j]), JCT: record.Some(1800.0 * float64(j+1)), Wait: record.Some(360.0 * float64(j))})
+			run.Jobs = append(run.Jobs, record.Job{CellID: id, Job: j, Model: record.Text([]string{"BERT", "NCF"}[j]), GPUs: record.Some(gpus[j]), JCT: record.Some(1800.0 * float64(j+1)), Wait: record.Some(360.0 * float64(j))})
 		}
 	}
 	return run
@@ -66,6 +66,22 @@ func TestSharingTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(two.Tables[0].Rows[0], "|"); got != "FIFO|4000|2317|2700.0|662.6|N|–|≤1.250|theta-lb0" {
+		t.Error(got)
+	}
+}
+
+// TestSharingDistribution: shares of jobs by JCT, and waiting by task.
+func TestSharingDistribution(t *testing.T) {
+	out, err := sharingFig5(context.Background(), Input{Runs: []*record.Run{handmade("jobs", nil)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"FIFO|0.00|0.50|1.00|1.00", "FIFO|0.00|0.10"} {
+		if got := strings.Join(out.Tables[i].Rows[0], "|"); got != want {
+			t.Errorf("table %d: %s, want %s", i, got, want)
+		}
+	}
+	if got := strings.Join(out.Tables[1].Columns, "|"); got != "policy|BERT|NCF" {
 		t.Error(got)
 	}
 }

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,24 +13,25 @@ import (
 )
 
 func sharingFig4(_ context.Context, in Input) (*Output, error) {
-	return sharingDistribution(in.Runs[0], "Table II's jobs", "JCT (s)", 1, []float64{300, 600, 1200, 2400})
+	return sharingDistribution(in.Runs[0], "Table II's jobs", "s", 1, []float64{300, 600, 1200, 2400})
 }
 
 func sharingFig5(_ context.Context, in Input) (*Output, error) {
-	return sharingDistribution(in.Runs[0], "Table III's jobs", "JCT (h)", 3600, []float64{500.0 / 3600, 0.75, 1.5, 3})
+	return sharingDistribution(in.Runs[0], "Table III's jobs", "h", 3600, []float64{500.0 / 3600, 0.75, 1.5, 3})
 }
 
 // sharingDistribution draws the distribution of JCT under every policy, all
-// windows together.
-func sharingDistribution(run *record.Run, title, axis string, unit float64, at []float64) (*Output, error) {
+// windows together, and lists how long the jobs of each task wait. A unit is so
+// many seconds.
+func sharingDistribution(run *record.Run, title, name string, unit float64, at []float64) (*Output, error) {
 	cells, err := sharingMeasure(run, "jobs", nil)
 	if err != nil {
 		return nil, err
 	}
-	figure := chart.Figure{Title: "Distribution of JCT: " + title, X: axis, Y: "share of jobs", LogX: true}
+	figure := chart.Figure{Title: "Distribution of JCT: " + title, X: "JCT (" + name + ")", Y: "share of jobs", LogX: true}
 	table := Table{Title: "Share of jobs with a JCT of at most", Columns: []string{"policy"}}
 	for _, x := range at {
-		table.Columns = append(table.Columns, fmt.Sprintf("%.3g %s", x, map[float64]string{1: "s", 3600: "h"}[unit]))
+		table.Columns = append(table.Columns, fmt.Sprintf("%.3g %s", x, name))
 	}
 	for _, p := range sharingPolicies() {
 		var all []float64
@@ -54,7 +56,37 @@ func sharingDistribution(run *record.Run, title, axis string, unit float64, at [
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return &Output{Tables: []Table{table}, Figures: []chart.Figure{figure}}, nil
+	return &Output{Tables: []Table{table, sharingWaits(cells, name, unit)}, Figures: []chart.Figure{figure}}, nil
+}
+
+// sharingWaits lists the mean waiting time of the jobs of each task.
+func sharingWaits(cells sharingCells, name string, unit float64) Table {
+	var tasks []string
+	for _, list := range cells {
+		for _, c := range list {
+			tasks = slices.AppendSeq(tasks, maps.Keys(c.tasks))
+		}
+	}
+	slices.Sort(tasks)
+	tasks = slices.Compact(tasks)
+	table := Table{Title: "Average queueing time by task (" + name + ")", Columns: append([]string{"policy"}, tasks...)}
+	for _, p := range sharingPolicies() {
+		if len(cells[p.method]) == 0 {
+			continue
+		}
+		row := []string{p.name}
+		for _, task := range tasks {
+			row = append(row, sharingOver(cells[p.method], func(c *sharingCell) (float64, bool) {
+				t := c.tasks[task]
+				if t == nil {
+					return 0, false
+				}
+				return t.wait, true
+			}).text(unit, 2))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
 }
 
 // sharingSweep is one of the two parts of Figure 6.

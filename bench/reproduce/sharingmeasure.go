@@ -20,6 +20,7 @@ type sharingCell struct {
 	bound         string             // which, under total JCT
 	class         string             // of the schedule
 	times         [3]sharingTimes    // of all, large and small jobs
+	tasks         map[string]*sharingTimes
 	all           []float64          // JCT of every job
 }
 
@@ -50,7 +51,7 @@ func sharingMeasure(run *record.Run, family string, params map[string]string) (s
 		byID[r.CellID] = id
 		c := index[id]
 		if c == nil {
-			c = &sharingCell{ratio: map[string]float64{}}
+			c = &sharingCell{ratio: map[string]float64{}, tasks: map[string]*sharingTimes{}}
 			index[id] = c
 			cells[r.Method] = append(cells[r.Method], c)
 		}
@@ -82,7 +83,7 @@ func sharingMeasure(run *record.Run, family string, params map[string]string) (s
 		if !known {
 			return nil, fmt.Errorf("reproduce: no schedule of %s says how many GPUs job %d asks for", id.instance, j.Job)
 		}
-		index[id].add(gang, j.JCT.V, j.Wait.V)
+		index[id].add(gang, j)
 	}
 	return cells, nil
 }
@@ -97,16 +98,19 @@ func sharingSwept(row, want map[string]string) bool {
 	return true
 }
 
-func (c *sharingCell) add(gang int, jct, wait float64) {
-	c.all = append(c.all, jct)
+func (c *sharingCell) add(gang int, j *record.Job) {
+	c.all = append(c.all, j.JCT.V)
 	kind := 2
 	if gang > sharingLarge {
 		kind = 1
 	}
-	for _, k := range [2]int{0, kind} {
-		t := &c.times[k]
+	task := string(j.Model)
+	if c.tasks[task] == nil {
+		c.tasks[task] = &sharingTimes{}
+	}
+	for _, t := range []*sharingTimes{&c.times[0], &c.times[kind], c.tasks[task]} {
 		n := float64(t.jobs)
-		t.jct, t.wait = (t.jct*n+jct)/(n+1), (t.wait*n+wait)/(n+1)
+		t.jct, t.wait = (t.jct*n+j.JCT.V)/(n+1), (t.wait*n+j.Wait.V)/(n+1)
 		t.jobs++
 	}
 }

@@ -31,6 +31,11 @@ type ElasticOptions struct {
 	Fraction float64
 
 	WorkerTypes, ServerTypes int // 0 stands for 8 and 10
+
+	// What jobs may choose from, once all is drawn; the cluster stays. The
+	// primal-dual paper varies both in Figures 9 and 10.
+	MaxWorkers int // the most workers of a job; 0 for D_j
+	WorkerType int // the only worker type, from 1; 0 for all
 }
 
 // The elastic model's resources, in the order of every vector. Bandwidths are
@@ -118,6 +123,7 @@ func elastic(w *datasets.Window, o *ElasticOptions) (*sched.Instance, error) {
 		in.Cluster.Servers = o.servers(w.Seed, in)
 		in.Cluster.Inter, in.Cluster.Intra = 3_125_000_000, 300_000_000_000
 	}
+	o.limit(in)
 	if !canStart(in) {
 		return nil, errors.New("no job can run: the given servers hold no worker of any type, or none together with a parameter server; use larger ones")
 	}
@@ -145,10 +151,30 @@ func (o *ElasticOptions) complete() error {
 		return fmt.Errorf("startup is %v: it must be from 0 to %v", o.Startup, sched.MaxTime)
 	case o.Servers < 0 || o.WorkerTypes < 0 || o.ServerTypes < 0:
 		return fmt.Errorf("%d servers, %d worker types, %d parameter-server types: none of these may be negative", o.Servers, o.WorkerTypes, o.ServerTypes)
+	case o.MaxWorkers < 0:
+		return fmt.Errorf("maxWorkers is %d: it must be positive, or 0 for as many as are drawn", o.MaxWorkers)
+	case o.WorkerType < 0 || o.WorkerType > o.WorkerTypes:
+		return fmt.Errorf("workerType is %d: it must be from 1 to %d, or 0 for all types", o.WorkerType, o.WorkerTypes)
 	case !(o.Fraction > 0 && o.Fraction <= 1000):
 		return fmt.Errorf("fraction is %v: it must be positive and at most 1000", o.Fraction)
 	}
 	return nil
+}
+
+// limit takes away what jobs may not choose.
+func (o *ElasticOptions) limit(in *sched.Instance) {
+	for i := range in.Jobs {
+		e := in.Jobs[i].Elastic
+		if o.MaxWorkers > 0 {
+			e.MaxWorkers = min(e.MaxWorkers, o.MaxWorkers)
+		}
+		if o.WorkerType > 0 {
+			e.Train = e.Train[o.WorkerType-1 : o.WorkerType]
+		}
+	}
+	if o.WorkerType > 0 {
+		in.Elastic.Workers = in.Elastic.Workers[o.WorkerType-1 : o.WorkerType]
+	}
 }
 
 // types draws the container types.

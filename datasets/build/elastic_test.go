@@ -1,6 +1,7 @@
 package build
 
 import (
+	"reflect"
 	"testing"
 
 	"yardstick/datasets"
@@ -156,6 +157,42 @@ func TestElasticWeights(t *testing.T) {
 			if v := in.Jobs[i].Weight; v < 1 || v > high {
 				t.Errorf("weights %s: %v", from, v)
 			}
+		}
+	}
+}
+
+// Limits take choices away, and nothing else: each configuration of a limited
+// job is one of the unlimited job, and every one within the limits is left.
+func TestElasticLimits(t *testing.T) {
+	w := window(t)
+	for _, ring := range []bool{false, true} {
+		o := elasticOptions()
+		o.Ring, o.Servers = ring, 20
+		full := must(t)(Elastic(w, o))
+		o.MaxWorkers, o.WorkerType = 4, 3
+		limited := must(t)(Elastic(w, o))
+		if len(limited.Elastic.Workers) != 1 || !reflect.DeepEqual(limited.Elastic.Workers[0], full.Elastic.Workers[2]) {
+			t.Fatalf("ring %v: worker types %v of %v", ring, limited.Elastic.Workers, full.Elastic.Workers)
+		}
+		if !reflect.DeepEqual(limited.Cluster, full.Cluster) {
+			t.Errorf("ring %v: another cluster", ring)
+		}
+		for id := range full.Jobs {
+			var want []sched.ElasticConfig
+			for _, c := range full.ElasticConfigs(sched.JobID(id)) {
+				if c.WorkerType == 2 && c.Workers <= 4 {
+					c.WorkerType = 0
+					want = append(want, c)
+				}
+			}
+			if got := limited.ElasticConfigs(sched.JobID(id)); len(got) == 0 || !reflect.DeepEqual(got, want) {
+				t.Errorf("ring %v: job %d has %v, want %v", ring, id, got, want)
+			}
+		}
+	}
+	for _, bad := range []ElasticOptions{{MaxWorkers: -1}, {WorkerType: -1}, {WorkerType: 9}, {WorkerTypes: 2, WorkerType: 3}} {
+		if _, err := Elastic(w, bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
 		}
 	}
 }
