@@ -34,6 +34,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 
 	"yardstick/bounds"
 	"yardstick/formulate"
@@ -161,9 +162,25 @@ func (r *Result) solve(ctx context.Context, m *milp.Model, solver milp.LPSolver,
 	_, exponent := math.Frexp(largest)
 	scale := 10 - exponent // the tolerances of solvers are absolute: bring the largest cost near 1000
 	scaled := *m
-	scaled.Vars = append([]milp.Variable(nil), m.Vars...)
+	scaled.Vars = slices.Clone(m.Vars)
 	for j := range scaled.Vars {
 		scaled.Vars[j].Cost = math.Ldexp(scaled.Vars[j].Cost, scale)
+	}
+	// Rows count in microseconds: bring what is on the right near 1.
+	scaled.Rows = slices.Clone(m.Rows)
+	rows := make([]int, len(m.Rows))
+	for i := range scaled.Rows {
+		r := &scaled.Rows[i]
+		if r.RHS == 0 {
+			continue
+		}
+		_, exponent := math.Frexp(r.RHS)
+		rows[i] = -exponent
+		r.RHS = math.Ldexp(r.RHS, rows[i])
+		r.Vals = slices.Clone(r.Vals)
+		for k := range r.Vals {
+			r.Vals[k] = math.Ldexp(r.Vals[k], rows[i])
+		}
 	}
 	lp, err := solver.Open(&scaled)
 	if err != nil {
@@ -177,7 +194,7 @@ func (r *Result) solve(ctx context.Context, m *milp.Model, solver milp.LPSolver,
 	}
 	duals := make([]float64, len(r.LP.RowDuals))
 	for i, v := range r.LP.RowDuals {
-		duals[i] = math.Ldexp(v, -scale)
+		duals[i] = math.Ldexp(v, rows[i]-scale)
 	}
 	return duals, nil
 }

@@ -3,6 +3,7 @@ package interval_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -237,5 +238,32 @@ func TestErrors(t *testing.T) {
 	alone, _ := bounds.LB0(in, sched.TotalJCT)
 	if err != nil || r.LP.Termination != milp.Interrupted || r.Value.Cmp(alone.Value) != 0 {
 		t.Errorf("interrupted: %+v, %v", r, err)
+	}
+}
+
+// TestDaysAndSeconds: jobs of a week and of a minute that come within seconds.
+// Before the rows were scaled, lp_solve found the first program infeasible and
+// crashed in the others.
+func TestDaysAndSeconds(t *testing.T) {
+	in := &sched.Instance{Name: "days", Model: sched.ModelGang, Cluster: sched.Uniform(2, 4, 1.25e9, 300e9)}
+	for i, j := range []struct{ release, gang, seconds int }{
+		{0, 8, 1004}, {1, 8, 1152}, {2, 8, 932}, {3, 8, 648_851}, {3, 1, 48}, {4, 8, 27_233}, {4, 8, 654},
+	} {
+		in.Jobs = append(in.Jobs, sched.Job{Name: fmt.Sprint(i), Weight: 1, Iters: 1, Release: sched.Time(j.release) * sched.Second,
+			Stages: []sched.Stage{{Replicas: j.gang, Compute: sched.Duration(j.seconds) * 1e9}}})
+	}
+	if err := in.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	s, optimum := schedtest.BruteForce(in, sched.TotalJCT)
+	schedtest.Verify(t, in, s)
+	for _, x := range interval.Relaxations() {
+		r := bound(t, x, in, sched.TotalJCT, interval.Options{})
+		if r.Value.Cmp(optimum) > 0 {
+			t.Errorf("%v: %v exceeds the optimum %v", x, r.Value, optimum)
+		}
+		if floor := new(big.Rat).Mul(optimum, big.NewRat(99, 100)); r.Value.Cmp(floor) < 0 {
+			t.Errorf("%v: %v is more than 1 %% below the optimum %v", x, r.Value, optimum)
+		}
 	}
 }
