@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -25,7 +26,7 @@ func (src *Source) Build(master uint64) ([]*Instance, error) {
 	}
 	// Sweeping a parameter leaves the seed as it is, so that random choices are
 	// shared by all its values.
-	windows, err := trace.Windows(src.Slice, master, src.Name)
+	windows, err := trace.Windows(src.Slice, master, src.seedName())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Trace, err)
 	}
@@ -64,8 +65,10 @@ func (src *Source) readFile(master uint64) ([]*Instance, error) {
 		return nil, fmt.Errorf("%s: %w", src.File, err)
 	}
 	in.Name = src.Name
-	return []*Instance{{Instance: in, Family: src.Name, SHA256: in.Hash(), Seed: datasets.Seed(master, src.Name, 0)}}, nil
+	return []*Instance{{Instance: in, Family: src.Name, SHA256: in.Hash(), Seed: datasets.Seed(master, src.seedName(), 0)}}, nil
 }
+
+func (src *Source) seedName() string { return cmp.Or(src.DrawAs, src.Name) }
 
 func (src *Source) load() (*datasets.Trace, error) {
 	filter, err := datasets.ParseFilter(src.Where)

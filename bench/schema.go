@@ -148,6 +148,7 @@ var describe = map[string]string{
 	"limits.cell":            "Wall-clock time after which a cell's process is killed; 0 for ten times solve per objective",
 	"instances.name":         "Name of the source; instances are NAME/00, NAME/01, …",
 	"instances.file":         "A file that holds one instance, instead of a trace",
+	"instances.drawAs":       "Name that random numbers are drawn by, in place of the source's: equal ones have the same windows and jobs",
 	"instances.trace":        "A built-in trace (builtin:philly-like) or a Parquet file",
 	"instances.where":        "Filters of rows, by column: {gpus: \"<=4\", status: completed}",
 	"instances.slice":        "Which consecutive jobs of the trace become instances",

@@ -51,6 +51,10 @@ type source struct {
 type Source struct {
 	Name string `yaml:"name" json:"name"`
 	File string `yaml:"file" json:"file,omitempty"`
+	// DrawAs is the name that seeds are made of; "" for Name. Sources that draw
+	// alike, and differ in nothing else that is drawn from, have the same windows and
+	// the same jobs.
+	DrawAs string `yaml:"drawAs" json:"drawAs,omitempty"`
 
 	Trace    string           `yaml:"trace" json:"trace,omitempty"`
 	Where    map[string]any   `yaml:"where" json:"where,omitempty"`

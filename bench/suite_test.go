@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,39 @@ matrix:
 	}
 	if p := s.Matrix.Params(); p[0].Number || !p[1].Number {
 		t.Errorf("params: %+v", p)
+	}
+}
+
+// Sources that draw alike have the same jobs and container types whatever they
+// are called, and others have not.
+func TestDrawAs(t *testing.T) {
+	s, err := ParseSuite("s.yaml", []byte(`
+instances:
+  - {name: a, drawAs: x, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 2}}
+  - {name: b, drawAs: x, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 3}}
+  - {name: c, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 3}}
+methods: [elastic-fifo]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var built []*Instance
+	for i := range s.Instances {
+		list, err := s.Instances[i].Build(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		built = append(built, list...)
+	}
+	a, b, c := built[0], built[1], built[2]
+	if a.Seed != b.Seed || !reflect.DeepEqual(a.Jobs, b.Jobs) || !reflect.DeepEqual(a.Elastic, b.Elastic) {
+		t.Errorf("sources that draw alike differ: %+v and %+v", a.Jobs, b.Jobs)
+	}
+	if a.Family != "a" || len(b.Cluster.Servers) != 3 {
+		t.Errorf("family %q, %d servers", a.Family, len(b.Cluster.Servers))
+	}
+	if b.Seed == c.Seed || reflect.DeepEqual(b.Elastic, c.Elastic) {
+		t.Error("sources of different names draw alike")
 	}
 }
 

@@ -21,7 +21,7 @@ type sharingCell struct {
 	class         string             // of the schedule
 	times         [3]sharingTimes    // of all, large and small jobs
 	tasks         map[string]*sharingTimes
-	all           []float64          // JCT of every job
+	all           []float64 // JCT of every job
 }
 
 // sharingTimes are means over some jobs.

@@ -18,12 +18,14 @@ import (
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/sched"
+	"yardstick/solvers/milp"
 )
 
 type boundFlags struct {
 	objective, class string
 	format, out      string
 	certificate      string
+	all              bool
 	limits           bench.SuiteLimits
 }
 
@@ -36,7 +38,8 @@ func (a *app) boundCommand() *cobra.Command {
 by closed formulas, linear programs, the Lagrangian and exact search, strongest
 first: what class it holds for, how much of the cheapest schedule known it
 reaches, how long it takes, and whether a certificate of it was checked in exact
-arithmetic. Methods without such a bound are listed with the reason.
+arithmetic. Methods that do not apply to the instance, the class or the objective
+are named at the end; --all, csv and json give the reason of each.
 
 Without --class the class is that of the model: N, P, S or E, slotted if the
 instance has slots. A bound divides the schedules of a class only if all of
@@ -48,6 +51,7 @@ these are, or are no better than, some of the class it is proven for.`,
 	c.Flags().StringVar(&f.class, "class", "", "class of the schedules to divide: N, P, S, E, EP or M, with an s appended if slotted")
 	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write instead of the terminal")
+	c.Flags().BoolVar(&f.all, "all", false, "say of each method that does not apply why")
 	c.Flags().StringVar(&f.certificate, "certificate", "", "file for the certificate of the best bound that has one")
 	c.Flags().DurationVar(&f.limits.Solve, "time-limit", 10*time.Second, "wall-clock limit of each method")
 	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit of each search; 0 for none")
@@ -59,6 +63,7 @@ type rung struct {
 	ref     bench.MethodRef
 	bound   *bounds.Bound // nil if there is none
 	refusal string
+	applies bool // if not, refusal says why
 	note    string
 	wall    time.Duration
 }
@@ -216,7 +221,7 @@ func (l *ladder) step(ctx context.Context, ref bench.MethodRef, workers *pool.Po
 		return err
 	}
 	r := workers.One(ctx, m, l.in, l.objective)
-	next := rung{ref: ref, wall: r.Wall}
+	next := rung{ref: ref, wall: r.Wall, applies: true}
 	switch {
 	case r.Skipped:
 		return &exitError{exitInterrupted, context.Canceled}
@@ -225,12 +230,13 @@ func (l *ladder) step(ctx context.Context, ref bench.MethodRef, workers *pool.Po
 	case r.Err != nil:
 		next.refusal = r.Err.Error()
 	case len(r.Outcomes[0].Bounds) == 0:
+		next.applies = r.Outcomes[0].Termination != milp.Skipped
 		next.refusal = cmp.Or(r.Outcomes[0].Message, string(r.Outcomes[0].Termination))
 	default:
 		l.addSchedule(&r)
 		b := r.Outcomes[0].Bounds[0]
 		if why := b.Divides(l.class, l.objective); why != nil {
-			next.refusal = why.Error()
+			next.refusal, next.applies = why.Error(), false
 			break
 		}
 		next.bound = &b
@@ -252,10 +258,14 @@ func (l *ladder) best() *bounds.Bound {
 
 func (a *app) writeLadder(f *boundFlags, l *ladder) error {
 	write := func(w io.Writer) error {
-		if f.format == "table" || f.format == "md" {
-			l.heading(w, f.format)
+		if f.format != "table" && f.format != "md" {
+			return l.listing(true).write(w, f.format)
 		}
-		return l.listing().write(w, f.format)
+		l.heading(w, f.format)
+		if err := l.listing(f.all).write(w, f.format); err != nil || f.all {
+			return err
+		}
+		return l.footing(w)
 	}
 	if f.out == "" {
 		return write(a.out)
@@ -287,12 +297,31 @@ func (l *ladder) heading(w io.Writer, format string) {
 	fmt.Fprintln(w)
 }
 
-func (l *ladder) listing() *listing {
+// footing names the methods that do not apply.
+func (l *ladder) footing(w io.Writer) error {
+	var names []string
+	for i := range l.rungs {
+		if !l.rungs[i].applies {
+			names = append(names, l.rungs[i].ref.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\n%d methods do not apply (--all says why): %s\n", len(names), strings.Join(names, ", "))
+	return err
+}
+
+// listing has a row for each method, or each one that applies.
+func (l *ladder) listing(all bool) *listing {
 	t := &listing{columns: []string{"bound", "class", "value", "exact", "of_best_known", "certified", "certificate_sha256", "best", "time", "note"},
 		right: map[string]bool{"value": true, "of_best_known": true, "time": true}, hidden: map[string]bool{"exact": true, "certificate_sha256": true}}
 	best := l.best()
 	for i := range l.rungs {
 		r := &l.rungs[i]
+		if !all && !r.applies {
+			continue
+		}
 		wall := fmt.Sprintf("%.3g ms", float64(r.wall.Microseconds())/1000)
 		if r.bound == nil {
 			t.rows = append(t.rows, []string{r.ref.String(), "", "", "", "", "", "", "", wall, "none: " + oneLine(r.refusal)})

@@ -80,6 +80,13 @@ func TestBoundOutput(t *testing.T) {
 	if out := mustRun(t, "bound", path, "--objective", "makespan"); !strings.Contains(out, "best lower bound") || !strings.Contains(out, "energy") {
 		t.Errorf("makespan:\n%s", out)
 	}
+	brief, all := mustRun(t, "bound", path), mustRun(t, "bound", path, "--all")
+	if strings.Contains(brief, "\nelastic-conf ") || !strings.Contains(brief, "do not apply (--all says why): ") || !strings.Contains(brief, "elastic-conf,") {
+		t.Errorf("methods that do not apply are listed:\n%s", brief)
+	}
+	if !strings.Contains(all, "\nelastic-conf ") || !strings.Contains(all, "bound does not apply to the gang model") || strings.Contains(all, "--all") {
+		t.Errorf("--all does not say why:\n%s", all)
+	}
 	for want, args := range map[string][]string{"--objective": {path, "--objective", "scheduled-weight"}, "--class": {path, "--class", "Q"},
 		"slotted": {path, "--class", "Ns"}, "--format": {path, "--format", "xml"}} {
 		if code, _, errOut := benchCommand(t, append([]string{"bound"}, args...)...); code != exitUsage || !strings.Contains(errOut, want) {
