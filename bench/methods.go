@@ -281,14 +281,16 @@ func unlessTooLarge(err error) (string, error) {
 }
 
 // timeIndexedTermination is OPTIMAL if the interval has closed, and otherwise
-// what ended the first solve that fell short. Where every program was solved,
-// the slot length is what the interval is wide by.
+// what ended the first solve that fell short; a proof that no point exists, which
+// is how makespans are excluded, does not. Where every program was solved, the slot
+// length is what the interval is wide by.
 func timeIndexedTermination(r *timeindexed.Result) milp.Termination {
 	if r.Optimal() {
 		return milp.Optimal
 	}
 	for _, run := range r.Solves {
-		if run.Result.Termination != milp.Optimal {
+		excluded := run.Result.Termination == milp.Infeasible && run.Result.Dual == milp.Proven
+		if run.Result.Termination != milp.Optimal && !excluded {
 			return run.Result.Termination
 		}
 	}
