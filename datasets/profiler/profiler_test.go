@@ -10,25 +10,8 @@ import (
 	"testing"
 
 	"yardstick/datasets/profile"
+	"yardstick/internal/python"
 )
-
-// python returns an interpreter that has pyarrow: the one that
-// YARDSTICK_PYTHON names, else that of the repository's .venv.
-func python(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("YARDSTICK_PYTHON")
-	if path == "" {
-		path = filepath.Join("..", "..", ".venv", "bin", "python")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(path, "-c", "import pyarrow").CombinedOutput(); err != nil {
-		t.Skipf("no Python with pyarrow at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON", path, err, out)
-	}
-	return path
-}
 
 // run runs Python in this folder.
 func run(t *testing.T, interpreter string, env []string, arguments ...string) string {
@@ -45,7 +28,7 @@ func run(t *testing.T, interpreter string, env []string, arguments ...string) st
 // The program's own tests pass. Those that measure need PyTorch and are skipped
 // without it; with it they compare its networks with the analytic profiles.
 func TestPython(t *testing.T) {
-	interpreter := python(t)
+	interpreter := python.Interpreter(t, "pyarrow")
 	list, err := profile.Builtin("v100")
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +46,7 @@ func TestPython(t *testing.T) {
 
 // Both programs mean the same by the schema, and Go reads what Python writes.
 func TestSchema(t *testing.T) {
-	interpreter := python(t)
+	interpreter := python.Interpreter(t, "pyarrow")
 	path := filepath.Join(t.TempDir(), "measured.parquet")
 	const script = `
 import sys, tables
