@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"yardstick/bench"
+	"yardstick/bench/record"
+	"yardstick/bench/reproduce"
+	"yardstick/datasets"
+	"yardstick/sched"
+)
+
+// reproduced is how the items of a paper are made in a test.
+type reproduced struct {
+	prefix string // of the items' names
+	items  int
+	scales map[string]float64         // of each suite
+	shrink func(*bench.Source)        // what scales leave as it is
+	check  func(*record.Ratio) string // what is wrong with a row; "" if nothing is
+	whole  func(*record.Run) string   // what is wrong with a run; nil for nothing
+}
+
+// TestReproduce runs the suites of every paper's items at a small scale, each
+// once, in which every schedule must be divided by a proven bound, and makes
+// every item of their records.
+func TestReproduce(t *testing.T) {
+	for _, p := range []reproduced{
+		{
+			prefix: "asrpt-", items: 7,
+			scales: map[string]float64{"asrpt-fig4": 0.001, "asrpt-fig5": 0.2, "asrpt-fig6": 0.001, "asrpt-fig7": 0.001, "asrpt-fig8": 0.001, "asrpt-fig9": 0.001},
+			shrink: func(s *bench.Source) {
+				s.Trace = "builtin:pai?jobs=2000"
+				history := 200
+				s.History = &history
+				if s.Slice.At.Rule == datasets.AtIndex {
+					s.Slice.At.Index = 200
+				}
+			},
+			check: bounded,
+		}, {
+			prefix: "primal-dual-", items: 11,
+			scales: map[string]float64{"primal-dual": 0.05},
+			shrink: func(s *bench.Source) {
+				s.Slice.Repeat = 1
+				s.Cluster.Servers /= 10
+			},
+			check: func(r *record.Ratio) string {
+				if r.Cost.Valid && r.Cost.V == 0 { // nobody is done by the deadline: there is nothing to divide by
+					return ""
+				}
+				return bounded(r)
+			},
+		}, {
+			prefix: "lazer-", items: 9,
+			scales: map[string]float64{"lazer-earth": 0.001, "lazer-saturn": 0.0005, "lazer-uranus": 0.001, "lazer-testbed": 0.3, "lazer-loads": 0.01},
+			shrink: func(s *bench.Source) { // windows of a trace a tenth as long
+				name, jobs, _ := strings.Cut(s.Trace, "?jobs=")
+				s.Trace = name + "?jobs=" + jobs[:len(jobs)-1]
+			},
+			check: bounded,
+		}, {
+			prefix: "sjf-bsbf-", items: 8,
+			scales: map[string]float64{"sjf-bsbf-physical": 0.3, "sjf-bsbf-240": 0.06, "sjf-bsbf-480": 0.03, "sjf-bsbf-load": 0.03, "sjf-bsbf-xi": 0.05},
+			shrink: func(s *bench.Source) { s.Slice.Repeat = 1 },
+			check:  sharingBounded,
+			whole:  someMalleable,
+		},
+	} {
+		t.Run(strings.TrimSuffix(p.prefix, "-"), p.test)
+	}
+}
+
+func (p *reproduced) test(t *testing.T) {
+	runs := map[string]*record.Run{}
+	made := 0
+	for _, item := range reproduce.Items() {
+		if !strings.HasPrefix(item.Name, p.prefix) {
+			continue
+		}
+		in := reproduce.Input{Seed: 1, Scale: 0.05}
+		for _, name := range item.Suites {
+			if runs[name] == nil {
+				runs[name] = p.run(t, name)
+			}
+			in.Runs = append(in.Runs, runs[name])
+		}
+		out, err := item.Make(context.Background(), in)
+		if err != nil {
+			t.Errorf("%s: %v", item.Name, err)
+			continue
+		}
+		made++
+		checkOutput(t, &item, out)
+	}
+	if made != p.items {
+		t.Errorf("%d items made, want %d", made, p.items)
+	}
+	if len(runs) != len(p.scales) {
+		t.Errorf("%d suites ran, want %d", len(runs), len(p.scales))
+	}
+}
+
+// run runs a suite of the reproductions and returns its records.
+func (p *reproduced) run(t *testing.T, name string) *record.Run {
+	t.Helper()
+	s, err := reproduce.Suite(name, p.scales[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Instances {
+		p.shrink(&s.Instances[i])
+	}
+	plan, err := bench.NewPlan(s, resolve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := bench.Rows(plan, bench.Run(context.Background(), plan, bench.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range run.Ratios {
+		r := &run.Ratios[i]
+		if wrong := p.check(r); wrong != "" {
+			t.Errorf("%s: %s on %s, %s: %s; cost %v, ratio %v, %s", name, r.Method, r.Instance, r.Objective, wrong, r.Cost, r.RatioToLowerBound, r.Message)
+		}
+	}
+	if p.whole != nil {
+		if wrong := p.whole(run); wrong != "" {
+			t.Errorf("%s: %s", name, wrong)
+		}
+	}
+	return run
+}
+
+func bounded(r *record.Ratio) string {
+	switch {
+	case !r.RatioToLowerBound.Valid:
+		return "no proven bound divides it"
+	case r.RatioToLowerBound.V < 1:
+		return "it is below a proven bound"
+	}
+	return ""
+}
+
+// sharingBounded: malleable schedules are divided by bounds of class F(min) alone,
+// and all others of the sharing model by those of SP0.
+func sharingBounded(r *record.Ratio) string {
+	want := "SP0"
+	if r.Class == (sched.Class{Kind: sched.M}).String() {
+		want = "F(min)"
+	}
+	if string(r.LowerBoundClass) != want {
+		return "its class is divided by " + string(r.LowerBoundMethod) + " of class " + string(r.LowerBoundClass)
+	}
+	return bounded(r)
+}
+
+// someMalleable: all suites but that of Figure 6(b) have the malleable policy.
+func someMalleable(run *record.Run) string {
+	malleable := func(r record.Ratio) bool { return r.Class == (sched.Class{Kind: sched.M}).String() }
+	if !slices.ContainsFunc(run.Ratios, malleable) && run.Ratios[0].Suite != "sjf-bsbf-xi" {
+		return "no malleable schedule"
+	}
+	return ""
+}
+
+// checkOutput: tables have rows as wide as they are, without values that are no
+// numbers, figures can be drawn, and the whole can be written.
+func checkOutput(t *testing.T, item *reproduce.Item, out *reproduce.Output) {
+	t.Helper()
+	if len(out.Tables) == 0 {
+		t.Errorf("%s: no tables", item.Name)
+	}
+	for _, table := range out.Tables {
+		if len(table.Rows) == 0 {
+			t.Errorf("%s: the table %q is empty", item.Name, table.Title)
+		}
+		for _, row := range table.Rows {
+			if len(row) != len(table.Columns) || strings.Contains(strings.Join(row, "|"), "NaN") {
+				t.Errorf("%s: %v in the columns %v", item.Name, row, table.Columns)
+			}
+		}
+	}
+	for _, f := range out.Figures {
+		if _, err := f.SVG(); err != nil {
+			t.Errorf("%s: %v", item.Name, err)
+		}
+	}
+	var text strings.Builder
+	if err := item.Write(&text, out); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%s", text.String())
+}
