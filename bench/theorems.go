@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"yardstick/bench/record"
@@ -55,7 +56,7 @@ func addTheorems(run *record.Run, r *CellResult, all *standings) (*theorems.Resu
 
 // addHeadline adds the theorem that sums a run up to its row.
 func addHeadline(row *record.Ratio, t *theorems.Result) {
-	row.Theorem, row.TheoremBound = record.Text(t.Statement+" ("+t.Form+")"), record.FromRat(t.Bound)
+	row.Theorem, row.TheoremBound = record.Text(t.Statement+" ("+t.Form+")"), stated(t.Bound)
 	if t.Verdict == theorems.Holds || t.Verdict == theorems.Violated {
 		row.TheoremHolds = record.Some(t.Verdict == theorems.Holds)
 	}
@@ -111,8 +112,7 @@ func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Cl
 func theoremRow(r *CellResult, t *theorems.Result) record.Theorem {
 	row := record.Theorem{CellID: r.Cell.ID, Instance: r.Cell.Instance.Name, Method: r.Cell.Method.Ref().String(),
 		Theorem: t.Statement, Form: t.Form, Met: t.Met(), AtOptimum: t.AtOptimum, Verdict: string(t.Verdict),
-		Left: record.FromRat(inSeconds(t.Left)), Right: record.FromRat(inSeconds(t.Right)), Slack: record.FromRat(inSeconds(t.Slack)),
-		Bound: record.FromRat(t.Bound)}
+		Left: stated(inSeconds(t.Left)), Right: stated(inSeconds(t.Right)), Slack: stated(inSeconds(t.Slack)), Bound: stated(t.Bound)}
 	for i, a := range t.Unmet {
 		if i > 0 {
 			row.Unmet += "; "
@@ -123,6 +123,16 @@ func theoremRow(r *CellResult, t *theorems.Result) record.Theorem {
 		row.Job = record.Some(int(t.Job))
 	}
 	return row
+}
+
+// stated is a side of an inequality. Those of 10^30 and more, which records refuse,
+// are left out: Theorem 1 of the A-SRPT paper as printed says such things of
+// predictions that are wrong by much.
+func stated(r *big.Rat) record.Opt[float64] {
+	if v := record.FromRat(r); math.Abs(v.V) < record.Most {
+		return v
+	}
+	return record.Opt[float64]{}
 }
 
 func inSeconds(microseconds *big.Rat) *big.Rat { return inUnit(sched.TotalCompletion, microseconds) }

@@ -97,7 +97,7 @@ func (w *Window) build(o *Options) (*sched.Instance, error) {
 	for i := range jobs {
 		j := &jobs[i]
 		if j.Gang > gpus {
-			return nil, fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster or drop such jobs", j.ID, j.Gang, gpus)
+			return nil, fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster, or drop such jobs (tooLarge: drop in a suite)", j.ID, j.Gang, gpus)
 		}
 		iters, compute := o.iterations(j.Run)
 		out := sched.Job{

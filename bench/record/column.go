@@ -192,9 +192,12 @@ func integer(v, limit int64) (value, error) {
 	return value{i: v}, nil
 }
 
-// number refuses what solvers write for "none": NaN, infinities and ±1e30.
+// Most is what every number is below: solvers write ±1e30 for "none".
+const Most = 1e30
+
+// number refuses what solvers write for "none", NaN and infinities.
 func number(v float64) (value, error) {
-	if !(math.Abs(v) < 1e30) {
+	if !(math.Abs(v) < Most) {
 		return value{}, fmt.Errorf("is %v: a missing number must be left missing", v)
 	}
 	if v == 0 {

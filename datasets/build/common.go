@@ -85,7 +85,7 @@ func (c *Common) finish(in *sched.Instance, err error) (*sched.Instance, error) 
 // fits refuses a gang that the cluster cannot hold.
 func (c *Common) fits(j *datasets.Job) error {
 	if gpus := c.Cluster.GPUs(); j.Gang > gpus {
-		return fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster or drop such jobs", j.ID, j.Gang, gpus)
+		return fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster, or drop such jobs (tooLarge: drop in a suite)", j.ID, j.Gang, gpus)
 	}
 	return nil
 }

@@ -277,7 +277,7 @@ func (o *SharingOptions) complete() error {
 			s.GPUMemory = o.GPUMemory
 		}
 		if s.GPUs > 0 && s.GPUMemory <= 0 {
-			return fmt.Errorf("server %d has GPUs of %v: the sharing model needs their memory", i, s.GPUMemory)
+			return fmt.Errorf("server %d has GPUs of %v: the sharing model needs their memory, such as gpuMemory: 24GB in a suite", i, s.GPUMemory)
 		}
 		servers[i] = s
 	}
