@@ -1,2 +1,2 @@
-// Package guides holds the test that runs the guides of docs/guides.
+// Package guides holds the tests that run the tutorial and the guides of docs.
 package guides

@@ -99,6 +99,20 @@ func TestGuides(t *testing.T) {
 	}
 }
 
+// The tutorial is run in an empty folder, with bench on the path.
+func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "bin", "bench"), "../../cmd/bench")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	follow(t, dir, blocks(t, "../../docs/tutorial.md"))
+}
+
 // follow does what a guide says, tests the packages that it adds, and checks
 // what its commands print.
 func follow(t *testing.T, dir string, steps []block) {
