@@ -14,8 +14,8 @@ import (
 )
 
 // Solve implements milp.LP. If the answer does not pass the checks, it solves
-// again from scratch, by the other simplex method, and at last from scratch by
-// the first one if that had started from a basis.
+// again from scratch, by the other simplex method and with another scaling, and at
+// last from scratch by the first method if that had started from a basis.
 //
 // lp_solve sometimes cycles on degenerate programs, in one method and not in
 // the other. The limits of iterations are several times what it needs at most
@@ -41,6 +41,9 @@ func (p *linear) Solve(ctx context.Context, l milp.Limits) (*milp.Result, error)
 			if err := p.rebuild(); err != nil {
 				return nil, err
 			}
+		}
+		if attempt == 1 {
+			p.h.setScaling(false)
 		}
 		p.h.setSimplex(method)
 		out := p.h.solve(ctx, milp.Limits{Time: rest(l, start).Time}, most)

@@ -212,3 +212,71 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// Jobs of a week and of a minute share eight GPUs in slots of 100 minutes: the
+// share of each job's work in each slot, work in microseconds. With scaling by
+// powers of two lp_solve finds the program infeasible, and in the other method it
+// ends in an error or crashes.
+func TestWorkInMicroseconds(t *testing.T) {
+	const slots, slot, gpus = 220, 6_018_547_799, 8
+	m := &milp.Model{Name: "week"}
+	rows := make([]milp.Row, slots)
+	for j, seconds := range []float64{1004, 1152, 932, 648_851, 48, 27_233, 654} {
+		gang := 8.0
+		if j == 4 {
+			gang = 1
+		}
+		all := milp.Row{Sense: milp.EQ, RHS: 1}
+		for k := range slots + 1 {
+			v := milp.Variable{Cost: float64(k) * slot / 1e9, Upper: 1}
+			if k < slots {
+				v.Upper = min(1, slot/(seconds*1e6))
+			}
+			c := m.AddVar(v)
+			all.Cols, all.Vals = append(all.Cols, c), append(all.Vals, 1)
+			if k < slots {
+				rows[k].Cols, rows[k].Vals = append(rows[k].Cols, c), append(rows[k].Vals, gang*seconds*1e6)
+			}
+		}
+		m.AddRow(all)
+	}
+	for k := range rows {
+		rows[k].Sense, rows[k].RHS = milp.LE, gpus*slot
+		m.AddRow(rows[k])
+	}
+	c, err := normal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := load(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.free()
+	if out := h.solve(context.Background(), milp.Limits{}, 0); out.status == golp.OPTIMAL {
+		t.Error("lp_solve solves it with scaling by powers of two; it used to fail")
+	}
+
+	value := func() float64 {
+		lp, err := LP{}.Open(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := lp.Solve(context.Background(), milp.Limits{})
+		if err != nil || res.Termination != milp.Optimal {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		return res.PrimalBound
+	}
+	long := value()
+	for i := range m.Rows[7:] { // in units of a slot nothing goes wrong
+		r := &m.Rows[7+i]
+		r.RHS /= slot
+		for k := range r.Vals {
+			r.Vals[k] /= slot
+		}
+	}
+	if short := value(); !near(long, short) {
+		t.Errorf("%v in microseconds, %v in slots", long, short)
+	}
+}

@@ -103,11 +103,21 @@ func newHandle(cols int) (handle, error) {
 	// nodes that cannot improve by as much: wrong as soon as the costs are not
 	// multiples of it. With 2 it returns zero.
 	C.set_solutionlimit(h.raw(), 2)
-	// lp_solve's default, but by powers of two: scaling then rounds nothing, and
-	// programs over integers often end with the exact point and exact duals.
-	C.set_scaling(h.raw(), C.SCALE_GEOMETRIC|C.SCALE_EQUILIBRATE|C.SCALE_INTEGERS|C.SCALE_POWER2)
-	runtime.KeepAlive(h.lp)
+	h.setScaling(true)
 	return h, nil
+}
+
+// setScaling sets lp_solve's default scaling or, if exact, the same by powers of
+// two: it then rounds nothing, and programs over integers often end with the
+// exact point and exact duals. Where coefficients of a row differ by fourteen
+// orders of magnitude lp_solve goes astray with powers of two, and not without.
+func (h handle) setScaling(exact bool) {
+	mode := C.int(C.SCALE_GEOMETRIC | C.SCALE_EQUILIBRATE | C.SCALE_INTEGERS)
+	if exact {
+		mode |= C.SCALE_POWER2
+	}
+	C.set_scaling(h.raw(), mode)
+	runtime.KeepAlive(h.lp)
 }
 
 func (h handle) raw() *C.lprec { return *(**C.lprec)(unsafe.Pointer(h.lp)) }
