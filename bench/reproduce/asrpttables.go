@@ -42,24 +42,27 @@ func asrptSweep(param, axis string) func(context.Context, Input) (*Output, error
 		}
 		cost := Table{Title: "Total completion time over the proven lower bound", Columns: append([]string{"method"}, values...)}
 		less := Table{Title: "How much less A-SRPT's total completion time is", Columns: append([]string{"than"}, values...)}
+		grown := Table{Title: "GPU time of all jobs over that of their best placements", Columns: append([]string{"method"}, values...)}
+		growth := asrptGrowth(in.Runs[0])
 		figure := chart.Figure{Title: "Total completion time by " + axis, X: axis, Y: "hours, all jobs together"}
 		own := asrptCosts(rows["a-srpt"], param)
 		for _, m := range asrptMethods() {
 			costs, ratios := asrptCosts(rows[m.method], param), asrptRatios(rows[m.method], param)
 			line := chart.Line{Name: m.name}
-			row, reduced := []string{m.name}, []string{m.name}
+			row, reduced, work := []string{m.name}, []string{m.name}, []string{m.name}
 			for i, v := range values {
+				work = append(work, number(asrptMean(rows[m.method], param, v, growth), 2))
 				row = append(row, "≤ "+number(ratios[v], 3))
 				reduced = append(reduced, percent(1-own[v]/costs[v]))
 				line.X, line.Y = append(line.X, axisValue(v, i)), append(line.Y, costs[v]/3600)
 			}
-			cost.Rows = append(cost.Rows, row)
+			cost.Rows, grown.Rows = append(cost.Rows, row), append(grown.Rows, work)
 			if m.method != "a-srpt" {
 				less.Rows = append(less.Rows, reduced)
 			}
 			figure.Lines = append(figure.Lines, line)
 		}
-		return &Output{Tables: []Table{cost, less}, Figures: []chart.Figure{figure}, Notes: asrptPublished(param, less)}, nil
+		return &Output{Tables: []Table{cost, less, grown}, Figures: []chart.Figure{figure}, Notes: asrptPublished(param, less)}, nil
 	}
 }
 
@@ -96,6 +99,40 @@ func axisValue(v string, place int) float64 {
 		return x
 	}
 	return float64(place)
+}
+
+// asrptGrowth returns, by cell, by what placement multiplied the GPU time of its
+// jobs: what they took over what they would have taken at the least iteration time
+// of any placement.
+func asrptGrowth(run *record.Run) map[string]float64 {
+	type work struct{ done, least float64 }
+	cells := map[string]work{}
+	for i := range run.Jobs {
+		j := &run.Jobs[i]
+		if !j.IterationBest.Valid || !j.Train.Valid || j.Schedule != 0 {
+			continue
+		}
+		w, gpus := cells[j.CellID], float64(j.GPUs.V)
+		w.done += gpus * j.Train.V
+		w.least += gpus * float64(j.Iters.V) * j.IterationBest.V
+		cells[j.CellID] = w
+	}
+	growth := map[string]float64{}
+	for id, w := range cells {
+		growth[id] = w.done / w.least
+	}
+	return growth
+}
+
+// asrptMean is the mean of a value of the cells at one place of a sweep.
+func asrptMean(rows []record.Ratio, param, at string, value map[string]float64) float64 {
+	sum, n := 0.0, 0.0
+	for i := range rows {
+		if v, ok := value[rows[i].CellID]; ok && rows[i].Params[param] == at {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / n
 }
 
 // asrptCosts sums costs by the value of a parameter, in seconds.

@@ -1,0 +1,56 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"yardstick/bench/record"
+)
+
+// asrptRun is a hand-made run of all policies at two bandwidths: of the k-th
+// policy, the cost is (k+1)·1000 h, the ratio k+1, and its two jobs, of 1 and 3
+// GPUs and 10 iterations of at best a second, train for 10 s and 10·(k+1) s.
+func asrptRun() *record.Run {
+	run := &record.Run{}
+	for _, inter := range []string{"1Gbps", "50Gbps"} {
+		for k, m := range asrptMethods() {
+			id := fmt.Sprint(inter, k)
+			run.Ratios = append(run.Ratios, record.Ratio{CellID: id, Instance: "pai/00", Objective: "total-completion", Method: m.method, Params: map[string]string{"cluster.inter": inter},
+				Cost: record.Some(3.6e6 * float64(k+1)), RatioToLowerBound: record.Some(float64(k + 1))})
+			for j, train := range []float64{10, 10 * float64(k+1)} {
+				run.Jobs = append(run.Jobs, record.Job{CellID: id, Job: j, GPUs: record.Some(1 + 2*j), Train: record.Some(train), Iters: record.Some(int64(10)), IterationBest: record.Some(1.0)})
+			}
+		}
+	}
+	return run
+}
+
+// TestASRPTSweep: ratios, reductions and the growth of work stand in the row of
+// their policy and the column of their value.
+func TestASRPTSweep(t *testing.T) {
+	item, err := Find("asrpt-fig8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := item.Make(context.Background(), Input{Runs: []*record.Run{asrptRun()}, Scale: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		"SPWF|≤ 4.000|≤ 4.000",       // the fourth
+		"WCS-Duration|80.0 %|80.0 %", // A-SRPT, not in this table, is the first, WCS-Duration the fifth
+		"SPWF|3.25|3.25",             // (10 + 3·40)/(10 + 3·10)
+	} {
+		if got := strings.Join(out.Tables[i].Rows[3], "|"); got != want {
+			t.Errorf("table %d: %s, want %s", i, got, want)
+		}
+	}
+	if got := strings.Join(out.Tables[2].Columns, "|"); got != "method|1Gbps|50Gbps" {
+		t.Error(got)
+	}
+	if got := strings.Join(out.Notes, "\n"); !strings.Contains(got, "Ours: between 66.7 % and 85.7 % less") {
+		t.Error(got)
+	}
+}
