@@ -14,12 +14,15 @@ import (
 )
 
 // asrptRows returns the rows of one objective, by method name without
-// parameters.
+// parameters but a tau of 100.
 func asrptRows(run *record.Run, objective sched.Objective) map[string][]record.Ratio {
 	rows := map[string][]record.Ratio{}
 	for _, r := range run.Ratios {
 		if r.Objective == objective.String() && r.Cost.Valid {
 			name, _, _ := strings.Cut(r.Method, "(")
+			if strings.HasSuffix(r.Method, asrptPatience) {
+				name += asrptPatience
+			}
 			rows[name] = append(rows[name], r)
 		}
 	}
@@ -46,7 +49,10 @@ func asrptSweep(param, axis string) func(context.Context, Input) (*Output, error
 		growth := asrptGrowth(in.Runs[0])
 		figure := chart.Figure{Title: "Total completion time by " + axis, X: axis, Y: "hours, all jobs together"}
 		own := asrptCosts(rows["a-srpt"], param)
-		for _, m := range asrptMethods() {
+		for _, m := range append(asrptMethods(), asrptPatient()...) {
+			if len(rows[m.method]) == 0 {
+				continue
+			}
 			costs, ratios := asrptCosts(rows[m.method], param), asrptRatios(rows[m.method], param)
 			line := chart.Line{Name: m.name}
 			row, reduced, work := []string{m.name}, []string{m.name}, []string{m.name}
@@ -75,7 +81,7 @@ func asrptPublished(param string, less Table) []string {
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, row := range less.Rows {
-		if row[0] == "A-SRPT-Perfect" {
+		if strings.HasPrefix(row[0], "A-SRPT") {
 			continue
 		}
 		for _, cell := range row[1:] {
