@@ -29,118 +29,6 @@ func asrptRows(run *record.Run, objective sched.Objective) map[string][]record.R
 	return rows
 }
 
-// asrptSweep lays out total completion time along a swept parameter: Figures 6,
-// 7 and 8.
-func asrptSweep(param, axis string) func(context.Context, Input) (*Output, error) {
-	return func(_ context.Context, in Input) (*Output, error) {
-		rows := asrptRows(in.Runs[0], sched.TotalCompletion)
-		var values []string
-		for _, r := range rows["a-srpt"] {
-			if !slices.Contains(values, r.Params[param]) {
-				values = append(values, r.Params[param])
-			}
-		}
-		if len(values) == 0 {
-			return nil, fmt.Errorf("no schedule of a-srpt is in the results")
-		}
-		cost := Table{Title: "Total completion time over the proven lower bound", Columns: append([]string{"method"}, values...)}
-		less := Table{Title: "How much less A-SRPT's total completion time is", Columns: append([]string{"than"}, values...)}
-		grown := Table{Title: "GPU time of all jobs over that of their best placements", Columns: append([]string{"method"}, values...)}
-		growth := asrptGrowth(in.Runs[0])
-		figure := chart.Figure{Title: "Total completion time by " + axis, X: axis, Y: "hours, all jobs together"}
-		own := asrptCosts(rows["a-srpt"], param)
-		for _, m := range append(asrptMethods(), asrptPatient()...) {
-			if len(rows[m.method]) == 0 {
-				continue
-			}
-			costs, ratios := asrptCosts(rows[m.method], param), asrptRatios(rows[m.method], param)
-			line := chart.Line{Name: m.name}
-			row, reduced, work := []string{m.name}, []string{m.name}, []string{m.name}
-			for i, v := range values {
-				work = append(work, number(asrptMean(rows[m.method], param, v, growth), 2))
-				row = append(row, "≤ "+number(ratios[v], 3))
-				reduced = append(reduced, percent(1-own[v]/costs[v]))
-				line.X, line.Y = append(line.X, axisValue(v, i)), append(line.Y, costs[v]/3600)
-			}
-			cost.Rows, grown.Rows = append(cost.Rows, row), append(grown.Rows, work)
-			if m.method != "a-srpt" {
-				less.Rows = append(less.Rows, reduced)
-			}
-			figure.Lines = append(figure.Lines, line)
-		}
-		return &Output{Tables: []Table{cost, less, grown}, Figures: []chart.Figure{figure}, Notes: asrptPublished(param, less)}, nil
-	}
-}
-
-// asrptPublished sets the paper's sentence about a figure beside ours.
-func asrptPublished(param string, less Table) []string {
-	published := map[string]string{
-		"slice.jobs":    "Paper: A-SRPT reduces total job completion time by 31 % to 91 %, consistently.",
-		"singleShare":   "Paper: as the share of single-GPU jobs falls from 80 % to 0 %, A-SRPT reduces total completion time by 16 % to 57 %.",
-		"cluster.inter": "Paper: 12 % less than the best baseline, WCS-Duration, at 50 Gbps, and up to 92 % less at 1 Gbps.",
-	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, row := range less.Rows {
-		if strings.HasPrefix(row[0], "A-SRPT") {
-			continue
-		}
-		for _, cell := range row[1:] {
-			v, err := strconv.ParseFloat(strings.TrimSuffix(cell, " %"), 64)
-			if err == nil {
-				low, high = min(low, v), max(high, v)
-			}
-		}
-	}
-	return []string{published[param], fmt.Sprintf("Ours: between %.1f %% and %.1f %% less than the five baselines; below zero a baseline is better.", low, high)}
-}
-
-// axisValue is the number that a swept value begins with, or its place in the
-// sweep.
-func axisValue(v string, place int) float64 {
-	end := strings.IndexFunc(v, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
-	if end < 0 {
-		end = len(v)
-	}
-	if x, err := strconv.ParseFloat(v[:end], 64); err == nil {
-		return x
-	}
-	return float64(place)
-}
-
-// asrptGrowth returns, by cell, by what placement multiplied the GPU time of its
-// jobs: what they took over what they would have taken at the least iteration time
-// of any placement.
-func asrptGrowth(run *record.Run) map[string]float64 {
-	type work struct{ done, least float64 }
-	cells := map[string]work{}
-	for i := range run.Jobs {
-		j := &run.Jobs[i]
-		if !j.IterationBest.Valid || !j.Train.Valid || j.Schedule != 0 {
-			continue
-		}
-		w, gpus := cells[j.CellID], float64(j.GPUs.V)
-		w.done += gpus * j.Train.V
-		w.least += gpus * float64(j.Iters.V) * j.IterationBest.V
-		cells[j.CellID] = w
-	}
-	growth := map[string]float64{}
-	for id, w := range cells {
-		growth[id] = w.done / w.least
-	}
-	return growth
-}
-
-// asrptMean is the mean of a value of the cells at one place of a sweep.
-func asrptMean(rows []record.Ratio, param, at string, value map[string]float64) float64 {
-	sum, n := 0.0, 0.0
-	for i := range rows {
-		if v, ok := value[rows[i].CellID]; ok && rows[i].Params[param] == at {
-			sum, n = sum+v, n+1
-		}
-	}
-	return sum / n
-}
-
 // asrptCosts sums costs by the value of a parameter, in seconds.
 func asrptCosts(rows []record.Ratio, param string) map[string]float64 {
 	sums := map[string]float64{}
@@ -263,20 +151,19 @@ func asrptFig5(_ context.Context, in Input) (*Output, error) {
 func asrptFig9(_ context.Context, in Input) (*Output, error) {
 	errors := asrptErrors(in.Runs[0])
 	published := map[string]string{"forest": "369", "median": "563", "mean": "593", "perfect": "0"}
-	table := Table{Title: "A-SRPT by predictor", Columns: []string{"predictor", "mean error, iterations", "published", "median error", "total completion over perfect", "over the lower bound"}}
-	perfect := 0.0
-	byName := map[string]record.Ratio{}
-	for _, r := range in.Runs[0].Ratios {
-		if r.Objective == sched.TotalCompletion.String() && r.Cost.Valid {
-			byName[r.Method] = r
+	table := Table{Title: "A-SRPT by predictor", Columns: []string{"predictor", "mean error, iterations", "published", "median error"}}
+	objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion}
+	byName := map[sched.Objective]map[string]record.Ratio{}
+	for _, o := range objectives {
+		byName[o] = map[string]record.Ratio{}
+		table.Columns = append(table.Columns, o.String()+" over perfect", "over the lower bound")
+		for _, r := range in.Runs[0].Ratios {
+			if r.Objective == o.String() && r.Cost.Valid {
+				byName[o][r.Method] = r
+			}
 		}
 	}
-	perfect = byName["a-srpt-perfect"].Cost.V
 	for _, p := range []struct{ name, method string }{{"perfect", "a-srpt-perfect"}, {"forest", "a-srpt"}, {"median", "a-srpt(predictor=median)"}, {"mean", "a-srpt(predictor=mean)"}} {
-		r, ok := byName[p.method]
-		if !ok {
-			return nil, fmt.Errorf("no schedule of %s is in the results", p.method)
-		}
 		list := errors[p.method]
 		slices.Sort(list)
 		mean, median := 0.0, "0"
@@ -286,7 +173,15 @@ func asrptFig9(_ context.Context, in Input) (*Output, error) {
 		if len(list) > 0 {
 			median = strconv.FormatFloat(list[len(list)/2], 'f', 0, 64)
 		}
-		table.Rows = append(table.Rows, []string{p.name, strconv.FormatFloat(mean, 'f', 0, 64), published[p.name], median, number(r.Cost.V/perfect, 3), "≤ " + number(r.RatioToLowerBound.V, 3)})
+		row := []string{p.name, strconv.FormatFloat(mean, 'f', 0, 64), published[p.name], median}
+		for _, o := range objectives {
+			r, ok := byName[o][p.method]
+			if !ok {
+				return nil, fmt.Errorf("no schedule of %s is in the results", p.method)
+			}
+			row = append(row, number(r.Cost.V/byName[o]["a-srpt-perfect"].Cost.V, 3), "≤ "+number(r.RatioToLowerBound.V, 3))
+		}
+		table.Rows = append(table.Rows, row)
 	}
 	return &Output{Tables: []Table{table}, Notes: []string{"Paper: with the forest A-SRPT is 14 % less efficient than with perfect predictions, with the others significantly worse."}}, nil
 }
