@@ -64,6 +64,7 @@ func TestParseSuiteErrors(t *testing.T) {
 	for name, c := range map[string]struct{ suite, want string }{
 		"empty":          {"", "empty"},
 		"unknown key":    {"methds: [fifo]\n" + minimalSuite, `nearest key is "methods"`},
+		"misplaced key":  {"cluster: {servers: 2}\n" + minimalSuite, "there is such a key, but not here"},
 		"nested key":     {"instances:\n  - trace: x\n    slice: {job: 3}\nmethods: [fifo]\n", `nearest key is "jobs"`},
 		"no instances":   {"methods: [fifo]\n", "instances is missing"},
 		"no methods":     {"instances:\n  - trace: x\n", "has no methods"},

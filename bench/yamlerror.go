@@ -24,10 +24,14 @@ func describeYAML(err error, data []byte) error {
 	case errors.As(err, &unknown):
 		_, rest, _ := strings.Cut(unknown.GetMessage(), `"`)
 		key, _, _ := strings.Cut(rest, `"`)
-		if best := Nearest(key, suiteKeys()); best != "" {
+		switch best := Nearest(key, suiteKeys()); best {
+		case "":
+			return err
+		case key:
+			return fmt.Errorf("%w\nthere is such a key, but not here: bench config schema says where", err)
+		default:
 			return fmt.Errorf("%w\nthe nearest key is %q", err, best)
 		}
-		return err
 	case errors.As(err, &mistyped):
 		return at(mistyped.Token, fmt.Sprintf("%q must be %s", mistyped.Token.Value, wanted(mistyped.DstType)))
 	}
