@@ -298,7 +298,7 @@ func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified, best []r
 	}
 	for _, t := range v.Jobs() {
 		j := &in.Jobs[t.Job]
-		row := record.Job{CellID: r.Cell.ID, Schedule: n, Job: int(t.Job), Name: record.Text(j.Name), Model: record.Text(j.Model),
+		row := record.Job{CellID: r.Cell.ID, Schedule: n, Job: int(t.Job), Name: record.Text(j.Name), Task: record.Text(j.Model),
 			Release: t.Release.Seconds(), Weight: record.Some(j.Weight), Iters: record.Some(j.Iters), Preemptions: record.Some(t.Preemptions)}
 		if t.Scheduled {
 			row.Start, row.Completion = record.Some(t.Start.Seconds()), record.Some(t.Completion.Seconds())

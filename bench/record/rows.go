@@ -110,7 +110,7 @@ type Job struct {
 	Iters          Opt[int64]
 	Weight         Opt[float64]
 	Futile         Opt[float64]
-	Model          Text
+	Task           Text
 }
 
 // Prediction is a row of predictions.arrow: what one policy was told about the

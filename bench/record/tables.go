@@ -114,7 +114,7 @@ func jobTable() *table[Job] {
 			{"iterations", "", Value, "true number of iterations", func(r *R) any { return &r.Iters }},
 			{"weight", "", Value, "weight of the job in weighted objectives", func(r *R) any { return &r.Weight }},
 			{"futile_s", "s", Value, "time spent in loads that a preemption cut short", func(r *R) any { return &r.Futile }},
-			{"model", "", Value, "what the job trains, where the instance says so", func(r *R) any { return &r.Model }},
+			{"task", "", Value, "what the job trains, where the instance says so", func(r *R) any { return &r.Task }},
 		},
 	}
 }

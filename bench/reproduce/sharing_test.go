@@ -27,7 +27,7 @@ func handmade(family string, params map[string]string) *record.Run {
 			gpus = []int{2, 16}
 		}
 		for j := range 2 {
-			run.Jobs = append(run.Jobs, record.Job{CellID: id, Job: j, Model: record.Text([]string{"BERT", "NCF"}[j]), GPUs: record.Some(gpus[j]), JCT: record.Some(1800.0 * float64(j+1)), Wait: record.Some(360.0 * float64(j))})
+			run.Jobs = append(run.Jobs, record.Job{CellID: id, Job: j, Task: record.Text([]string{"BERT", "NCF"}[j]), GPUs: record.Some(gpus[j]), JCT: record.Some(1800.0 * float64(j+1)), Wait: record.Some(360.0 * float64(j))})
 		}
 	}
 	return run

@@ -104,7 +104,7 @@ func (c *sharingCell) add(gang int, j *record.Job) {
 	if gang > sharingLarge {
 		kind = 1
 	}
-	task := string(j.Model)
+	task := string(j.Task)
 	if c.tasks[task] == nil {
 		c.tasks[task] = &sharingTimes{}
 	}
