@@ -118,6 +118,18 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 	return t, nil
 }
 
+// memo holds the situations that were searched, by the least cost that they had.
+type memo map[string]int64
+
+// seen reports whether a situation was searched at no higher cost, and notes it.
+func (m memo) seen(situation []byte, cost int64) bool {
+	if before, ok := m[string(situation)]; ok && before <= cost {
+		return true
+	}
+	m[string(situation)] = cost
+	return false
+}
+
 // with returns the cost of some jobs and one more that ends at the given time. What
 // is beyond the target is no more than one beyond it.
 func (t *target) with(cost int64, job int, end int64) int64 {

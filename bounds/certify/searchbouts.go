@@ -54,13 +54,13 @@ type boutSearch struct {
 	jobs  []boutJob
 	pool  pool
 	nodes int
-	known map[string]int64
+	known memo
 	key   []byte
 	err   error
 }
 
 func (c *Checker) searchBouts(d *document, t *target) error {
-	s := &boutSearch{target: t, slot: int64(c.in.Slot), gpus: int64(c.in.Cluster.GPUs()), known: map[string]int64{}}
+	s := &boutSearch{target: t, slot: int64(c.in.Slot), gpus: int64(c.in.Cluster.GPUs()), known: memo{}}
 	jobs, err := c.gangs(nil)
 	if err != nil {
 		return err
@@ -151,11 +151,7 @@ func (s *boutSearch) seen(now, free int64, state []boutState, cost int64) bool {
 		}
 	}
 	s.key = k
-	if before, ok := s.known[string(k)]; ok && before <= cost {
-		return true
-	}
-	s.known[string(k)] = cost
-	return false
+	return s.known.seen(k, cost)
 }
 
 // choose decides what the jobs from i on do in this slot; room GPUs are left.

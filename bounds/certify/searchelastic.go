@@ -46,13 +46,13 @@ type elasticSearch struct {
 	servers []elasticServer
 	pool    pool
 	nodes   int
-	known   map[string]int64
+	known   memo
 	order   [][]int // of each resource, jobs by falling weight per volume
 	err     error
 }
 
 func (c *Checker) searchElastic(d *document, t *target) error {
-	s := &elasticSearch{target: t, c: c, known: map[string]int64{}, total: make([]int64, len(c.in.Elastic.Resources))}
+	s := &elasticSearch{target: t, c: c, known: memo{}, total: make([]int64, len(c.in.Elastic.Resources))}
 	for h := range c.in.Cluster.Servers {
 		capacity := c.in.Cluster.Servers[h].Capacity
 		s.servers = append(s.servers, elasticServer{free: slices.Clone(capacity), before: make([]int64, len(capacity))})
@@ -267,11 +267,7 @@ func (s *elasticSearch) seen(now int64, waiting uint32, cost int64) bool {
 	for _, k := range keys {
 		key = append(binary.AppendUvarint(key, uint64(len(k))), k...)
 	}
-	if before, ok := s.known[string(key)]; ok && before <= cost {
-		return true
-	}
-	s.known[string(key)] = cost
-	return false
+	return s.known.seen(key, cost)
 }
 
 // serverKey tells servers apart that differ in any way that matters.

@@ -44,7 +44,7 @@ type gangSearch struct {
 	servers []gangServer
 	pool    pool
 	nodes   int
-	known   map[string]int64 // states that were searched, by what they had cost
+	known   memo
 	key     []byte
 	held    []hold
 	runs    map[string]int64 // of a job on parts; −1 if it cannot run there
@@ -56,7 +56,7 @@ func (c *Checker) searchGangs(d *document, t *target) error {
 	if err != nil {
 		return err
 	}
-	s := &gangSearch{target: t, c: c, gpus: int64(c.in.Cluster.GPUs()), known: map[string]int64{}, runs: map[string]int64{}}
+	s := &gangSearch{target: t, c: c, gpus: int64(c.in.Cluster.GPUs()), known: memo{}, runs: map[string]int64{}}
 	const most = 1000
 	if s.gpus > most {
 		return tooHard("%d GPUs are too many to search", s.gpus)
@@ -169,11 +169,7 @@ func (s *gangSearch) seen(now int64, waiting uint32, cost int64) bool {
 		s.key = append(s.key, byte(len(k)))
 		s.key = append(s.key, k...)
 	}
-	if before, ok := s.known[string(s.key)]; ok && before <= cost {
-		return true
-	}
-	s.known[string(s.key)] = cost
-	return false
+	return s.known.seen(s.key, cost)
 }
 
 // serverKey tells servers apart that differ in any way that matters.

@@ -58,12 +58,12 @@ type shareSearch struct {
 	capacity int64 // GPUs times Theta, rounded up, in units of 2^-finely
 	pool     pool
 	nodes    int
-	known    map[string]int64
+	known    memo
 	err      error
 }
 
 func (c *Checker) searchSharing(d *document, t *target) error {
-	s := &shareSearch{target: t, c: c, slot: int64(c.in.Slot), known: map[string]int64{}}
+	s := &shareSearch{target: t, c: c, slot: int64(c.in.Slot), known: memo{}}
 	for _, m := range c.in.Cluster.Servers {
 		for range m.GPUs {
 			s.memory = append(s.memory, int64(m.GPUMemory))
@@ -198,11 +198,7 @@ func (s *shareSearch) seen(now int64, v *shareState, cost int64) bool {
 	for _, k := range kinds {
 		key = append(key, k...)
 	}
-	if before, ok := s.known[string(key)]; ok && before <= cost {
-		return true
-	}
-	s.known[string(key)] = cost
-	return false
+	return s.known.seen(key, cost)
 }
 
 // gpuKey tells GPUs apart: memory, holders, and whether they were held before.
