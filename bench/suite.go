@@ -8,6 +8,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -164,6 +165,11 @@ func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 		return nil, fmt.Errorf("%s: %w", name, describeYAML(err, data))
 	}
 	s.source = source{name, data}
+	for i := range s.Instances {
+		if err := s.Instances[i].misplaced(); err != nil {
+			return nil, fmt.Errorf("%s: instances[%d] %q: %w", name, i, cmp.Or(s.Instances[i].Name, s.Instances[i].Trace), err)
+		}
+	}
 	if err := s.override(settings); err != nil {
 		return nil, err
 	}

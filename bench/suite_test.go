@@ -64,6 +64,9 @@ func TestParseSuiteErrors(t *testing.T) {
 	for name, c := range map[string]struct{ suite, want string }{
 		"empty":          {"", "empty"},
 		"unknown key":    {"methds: [fifo]\n" + minimalSuite, `nearest key is "methods"`},
+		"key of a model": {"instances:\n  - {trace: x, gpuMemory: 24GB}\nmethods: [fifo]\n", "has gpuMemory, which the gang model does not know: drop it, or say model: sharing"},
+		"key of two":     {"instances:\n  - {trace: x, model: sharing, startup: 1s}\nmethods: [fifo]\n", "say model: preemptive or elastic"},
+		"no profiles":    {"instances:\n  - {trace: x, singleShare: 0.5}\nmethods: [fifo]\n", "say profiles: builtin:v100"},
 		"misplaced key":  {"cluster: {servers: 2}\n" + minimalSuite, "there is such a key, but not here"},
 		"nested key":     {"instances:\n  - trace: x\n    slice: {job: 3}\nmethods: [fifo]\n", `nearest key is "jobs"`},
 		"no instances":   {"methods: [fifo]\n", "instances is missing"},
