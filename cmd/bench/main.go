@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -17,18 +18,33 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/pool"
+	"yardstick/bench/record"
 	"yardstick/solvers/isolate"
 )
 
 func main() {
 	isolate.Main(childSolver) // does not return in a child process
 	pool.Main(resolve)        // nor does this
+	spareMemory()
 	ctx, interrupts := interruptible()
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if interrupts.Load() > 0 {
 		code = exitInterrupted
 	}
 	os.Exit(code)
+}
+
+// spareMemory makes the garbage collector work harder from half of the machine's
+// memory on, unless GOMEMLIMIT says something else. Tables of millions of jobs would
+// take all of it. Children have limits of their own.
+func spareMemory() {
+	m := record.ThisMachine()
+	if m.MemoryLimit > 0 {
+		m.RAM = min(m.RAM, m.MemoryLimit)
+	}
+	if m.GOMEMLIMIT == "" && m.RAM > 0 {
+		debug.SetMemoryLimit(m.RAM / 2)
+	}
 }
 
 // interruptible returns a context that the first Ctrl-C (or SIGTERM) cancels;
