@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -371,5 +372,22 @@ references: [exhaustive, lb0, srpt, mean-busy-time]
 		if rest, ok := strings.CutPrefix(key, "curated"); ok && cost["imported"+rest] != c {
 			t.Errorf("%s costs %v, imported %v", key, c, cost["imported"+rest])
 		}
+	}
+}
+
+// Half of the memory is the soft limit, unless the user has set one.
+func TestSpareMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	t.Setenv("GOMEMLIMIT", "1GiB")
+	spareMemory()
+	if got := debug.SetMemoryLimit(-1); got != before {
+		t.Errorf("limit %d in spite of GOMEMLIMIT, before %d", got, before)
+	}
+	t.Setenv("GOMEMLIMIT", "")
+	spareMemory()
+	m := record.ThisMachine()
+	if got := debug.SetMemoryLimit(-1); got <= 0 || got > m.RAM/2 {
+		t.Errorf("limit %d of %d", got, m.RAM)
 	}
 }
