@@ -121,7 +121,7 @@ func TestDocumentedKubernetes(t *testing.T) {
 	run := func(words []string, env ...string) {
 		t.Helper()
 		for i, w := range words {
-			words[i] = strings.Replace(w, "/work", dir, 1)
+			words[i] = strings.Replace(w, "/data", dir, 1)
 		}
 		c := exec.Command(words[0], words[1:]...)
 		var out bytes.Buffer
