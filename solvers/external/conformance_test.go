@@ -30,11 +30,5 @@ func TestCBC(t *testing.T) {
 }
 
 func TestHiGHS(t *testing.T) {
-	s, library := withHiGHS(t)
-	if !library {
-		solvertest.Solver(t, s)
-		return
-	}
-	solvertest.Solver(t, s, // an interpreter starts for every model
-		"known optima", "random integer", "random mixed", "random linear", "fractional costs", "makespan", "relations", "repeatable", "concurrent")
+	solvertest.Solver(t, withHiGHS(t))
 }

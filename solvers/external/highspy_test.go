@@ -10,13 +10,13 @@ import (
 	"yardstick/internal/python"
 )
 
-// withHiGHS returns HiGHS: the command on PATH; or, which is reported, the library
-// of the Python package highspy behind a command of the same name. The test is
-// skipped where there is neither.
-func withHiGHS(t *testing.T) (s *Solver, library bool) {
+// withHiGHS returns HiGHS: the command on PATH, or the library of the Python
+// package highspy behind a command of the same name. The test is skipped where
+// there is neither.
+func withHiGHS(t *testing.T) *Solver {
 	t.Helper()
 	if s, err := HiGHS(); !errors.Is(err, ErrAbsent) {
-		return must(t, s, err), false
+		return must(t, s, err)
 	}
 	interpreter := python.Interpreter(t, "highspy")
 	script, err := filepath.Abs("testdata/highs.py")
@@ -29,8 +29,8 @@ func withHiGHS(t *testing.T) (s *Solver, library bool) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	s, err = HiGHS()
-	return must(t, s, err), true
+	s, err := HiGHS()
+	return must(t, s, err)
 }
 
 func must(t *testing.T, s *Solver, err error) *Solver {

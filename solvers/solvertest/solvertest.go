@@ -43,12 +43,9 @@ func run[S any](t *testing.T, cases []testCase[S], s S, except []string) {
 		}
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			if slices.Contains(except, c.name) {
-				t.Skip("left out")
-			}
-			c.run(t, s)
-		})
+		if !slices.Contains(except, c.name) {
+			t.Run(c.name, func(t *testing.T) { c.run(t, s) })
+		}
 	}
 }
 
