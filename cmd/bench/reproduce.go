@@ -15,7 +15,8 @@ import (
 )
 
 type reproduceFlags struct {
-	out     string
+	out     string // of figures and text
+	suites  string // of the results of suites, which items share
 	scale   float64
 	seed    uint64
 	workers int
@@ -30,8 +31,9 @@ func (a *app) reproduceCommand() *cobra.Command {
 		Short: "Run a paper's table or figure and print it beside the published numbers",
 		Long: `Runs the suite behind a table or figure of a paper, at the paper's own job count and
 cluster or at a scale of it, prints our numbers beside the published ones and says
-what differs and why. Figures are written as SVG. Without a name, lists what
-there is. Interrupted, the same command goes on where it was.`,
+what differs and why. Figures are written as SVG. Items that are made of one suite
+share its results, in results/reproduce/suites, or in the directory given. Without
+a name, lists what there is. Interrupted, the same command goes on where it was.`,
 		Example: `  bench reproduce
   bench reproduce lazer-table2 --scale 0.01`,
 		Args: cobra.MaximumNArgs(1),
@@ -71,15 +73,19 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	if !(f.scale > 0 && f.scale <= 1) {
 		return usageError("--scale %v: it must be above 0 and at most 1, the paper's own size", f.scale)
 	}
+	again := fmt.Sprintf("bench reproduce %s --scale %v", name, f.scale)
 	if f.out == "" {
-		f.out = filepath.Join("results", "reproduce", name)
+		size := ""
 		if f.scale != 1 {
-			f.out += fmt.Sprintf("-%v", f.scale)
+			size = fmt.Sprintf("-%v", f.scale)
 		}
+		f.out, f.suites = filepath.Join("results", "reproduce", name+size), filepath.Join("results", "reproduce", "suites"+size)
+	} else {
+		f.suites, again = f.out, again+" -o "+f.out
 	}
 	in := reproduce.Input{Seed: f.seed, Scale: f.scale}
 	for _, suite := range item.Suites {
-		run, err := a.runReproduction(ctx, name, suite, f)
+		run, err := a.runReproduction(ctx, suite, again, f)
 		if err != nil {
 			return err
 		}
@@ -119,7 +125,7 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 }
 
 // runReproduction runs one suite of an item and returns its records.
-func (a *app) runReproduction(ctx context.Context, name, suite string, f reproduceFlags) (*record.Run, error) {
+func (a *app) runReproduction(ctx context.Context, suite, again string, f reproduceFlags) (*record.Run, error) {
 	file, err := reproduce.PlanFile(suite, f.scale)
 	if err != nil {
 		return nil, err
@@ -128,8 +134,7 @@ func (a *app) runReproduction(ctx context.Context, name, suite string, f reprodu
 	if err != nil {
 		return nil, err
 	}
-	again := fmt.Sprintf("bench reproduce %s --scale %v -o %s", name, f.scale, f.out)
-	flags := runFlags{out: filepath.Join(f.out, suite), workers: f.workers, force: f.force, quiet: f.quiet, again: again, silent: true}
+	flags := runFlags{out: filepath.Join(f.suites, suite), workers: f.workers, force: f.force, quiet: f.quiet, again: again, silent: true}
 	if err := a.runPlan(ctx, flags, file, plan, nil); err != nil {
 		return nil, err
 	}

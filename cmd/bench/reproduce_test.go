@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -194,4 +196,23 @@ func checkOutput(t *testing.T, item *reproduce.Item, out *reproduce.Output) {
 		t.Error(err)
 	}
 	t.Logf("%s", text.String())
+}
+
+// TestReproduceShares: items of one suite run it once, and at another scale not
+// at all with its results.
+func TestReproduceShares(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.1", "-q")
+	code, out, errOut := benchCommand(t, "reproduce", "sjf-bsbf-fig4", "--scale", "0.1", "-q")
+	if code != 0 || !strings.Contains(errOut, "cells were finished before") || !strings.Contains(out, "Average queueing time by task") {
+		t.Errorf("the second item ends with %d: %s\n%s", code, errOut, out)
+	}
+	for _, path := range []string{"sjf-bsbf-fig4-0.1/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.1/sjf-bsbf-table2.txt", "suites-0.1/sjf-bsbf-physical/manifest.json"} {
+		if _, err := os.Stat(filepath.Join("results", "reproduce", path)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, errOut := benchCommand(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.05", "-q"); strings.Contains(errOut, "finished before") {
+		t.Errorf("another scale: %s", errOut)
+	}
 }
