@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -57,5 +58,13 @@ func TestASRPTSweep(t *testing.T) {
 	}
 	if got := strings.Join(out.Notes, "\n"); !strings.Contains(got, "Ours, total-jct: between 66.7 % and 85.7 % less") {
 		t.Error(got)
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for v, want := range map[float64]string{-0.0001: "0.0 %", 0.0006: "0.1 %", -0.5: "-50.0 %", math.Inf(1): "–"} {
+		if got := percent(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
 	}
 }

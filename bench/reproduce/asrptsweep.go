@@ -134,7 +134,7 @@ func asrptOurs(o sched.Objective, less *Table) string {
 			}
 		}
 	}
-	return fmt.Sprintf("Ours, %v: between %.1f %% and %.1f %% less than the five baselines; below zero a baseline is better.", o, low, high)
+	return fmt.Sprintf("Ours, %v: between %s and %s less than the five baselines; below zero a baseline is better.", o, percent(low/100), percent(high/100))
 }
 
 // asrptGrowth returns, by cell, by what placement multiplied the GPU time of its

@@ -65,7 +65,7 @@ func percent(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f %%", 100*v)
+	return fmt.Sprintf("%.1f %%", math.Round(1000*v)/10+0) // + 0: no minus zero
 }
 
 // asrptErrors are the absolute errors of the predictions of every method, in
