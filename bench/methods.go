@@ -20,7 +20,7 @@ type Replayed struct {
 	// New makes a fresh policy for a run. Of the instance it may use what the
 	// policy is told anyway: the cluster and the table of interference.
 	New func(*sched.Instance) sim.Policy
-	// Replay replays an instance where the simulator of gangs cannot: then it
+	// Replay replays elastic instances, which the simulator of gangs cannot: then it
 	// stands for New and NewPredictor. Rounds is nil unless the policy has some.
 	Replay func(ctx context.Context, p Problem, clock func() time.Duration) (*sim.Result, *Rounds, error)
 	// Predictor names what NewPredictor makes from an instance's history and
@@ -45,6 +45,17 @@ type policyMethod struct {
 func (m *policyMethod) Ref() MethodRef  { return m.ref }
 func (m *policyMethod) Version() string { return m.version }
 func (m *policyMethod) Kind() Kind      { return Online }
+
+// suits returns an error if the policy cannot run on instances like this one.
+func (m *policyMethod) suits(in *sched.Instance) error {
+	if m.policy.New != nil {
+		return sim.Suits(in, m.policy.New(in), in.Slot > 0)
+	}
+	if in.Model != sched.ModelElastic {
+		return fmt.Errorf("%s schedules elastic jobs, and those of instance %q are of the %s model", m.ref.Name, in.Name, in.Model)
+	}
+	return nil
+}
 
 func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	r, rounds, err := m.replay(ctx, p)

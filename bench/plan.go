@@ -58,6 +58,13 @@ func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
 		}
+		for _, m := range methods {
+			if p, ok := m.(*policyMethod); ok {
+				if err := p.suits(built[0].Instance); err != nil {
+					return nil, fmt.Errorf("instances[%d] %q: method %s: %w", i, src.Name, m.Ref(), err)
+				}
+			}
+		}
 		for k := range built {
 			in := built[k]
 			for _, m := range methods {

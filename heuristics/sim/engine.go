@@ -78,20 +78,31 @@ type engine struct {
 	clock    clock
 }
 
-func newEngine(in *sched.Instance, p Policy, o Options) (*engine, error) {
+// Suits returns an error if the policy cannot be replayed on the instance: its
+// class does not belong to the model, or the run is slotted and there are no slots.
+func Suits(in *sched.Instance, p Policy, slotted bool) error {
 	class := p.Class()
-	class.Slotted = class.Slotted || o.Slotted
+	class.Slotted = class.Slotted || slotted
 	switch {
 	case class.Kind != sched.N && class.Kind != sched.P && class.Kind != sched.S && class.Kind != sched.M:
-		return nil, fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S and M can be replayed", p.Name(), class)
+		return fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S and M can be replayed", p.Name(), class)
 	case in.Model == sched.ModelElastic:
-		return nil, fmt.Errorf("sim: instance %q is elastic: its jobs have no gang to replay", in.Name)
+		return fmt.Errorf("sim: instance %q is elastic: its jobs have no gang to replay", in.Name)
 	case (class.Kind == sched.S || class.Kind == sched.M) && in.Model != sched.ModelSharing,
 		class.Kind == sched.P && in.Model != sched.ModelPreemptive && in.Model != sched.ModelSharing:
-		return nil, fmt.Errorf("sim: %s makes schedules of class %v, which does not belong to the %s model of instance %q", p.Name(), class, in.Model, in.Name)
+		return fmt.Errorf("sim: %s makes schedules of class %v, which does not belong to the %s model of instance %q", p.Name(), class, in.Model, in.Name)
 	case class.Slotted && in.Slot == 0:
-		return nil, fmt.Errorf("sim: a slotted run needs a slot length, but instance %q has none", in.Name)
+		return fmt.Errorf("sim: a slotted run needs a slot length, but instance %q has none", in.Name)
 	}
+	return nil
+}
+
+func newEngine(in *sched.Instance, p Policy, o Options) (*engine, error) {
+	if err := Suits(in, p, o.Slotted); err != nil {
+		return nil, err
+	}
+	class := p.Class()
+	class.Slotted = class.Slotted || o.Slotted
 	n := len(in.Jobs)
 	e := &engine{
 		in: in, policy: p, predictor: o.Predictor, class: class, shared: class.Kind == sched.S, malleable: class.Kind == sched.M,
