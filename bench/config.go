@@ -2,8 +2,6 @@ package bench
 
 import (
 	"os"
-
-	"github.com/goccy/go-yaml"
 )
 
 // ReadConfig reads a configuration file: values of flags by command and flag.
@@ -13,6 +11,6 @@ func ReadConfig(name string) (map[string]map[string]any, error) {
 		return nil, err
 	}
 	var values map[string]map[string]any
-	err = yaml.Unmarshal(data, &values)
+	err = DecodeYAML(data, &values)
 	return values, err
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -72,7 +71,7 @@ func decodeLoosely(items yaml.MapSlice, into any) error {
 	if err != nil {
 		return err
 	}
-	return yaml.Unmarshal(data, into)
+	return DecodeYAML(data, into)
 }
 
 func (m *Matrix) validate() error {
@@ -157,7 +156,7 @@ func (src *Source) Set(path string, value any) error {
 	if err != nil {
 		return err
 	}
-	err = yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler()).Decode(src)
+	err = decodeStrictly(data, src)
 	var unknown *yaml.UnknownFieldError
 	if errors.As(err, &unknown) {
 		return fmt.Errorf("a source has no such key%s", suggestion(path))

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -28,7 +27,7 @@ func (s *Suite) override(settings []string) error {
 		var values []any
 		for _, v := range splitList(text) {
 			var value any
-			if err := yaml.Unmarshal([]byte(v), &value); err != nil {
+			if err := DecodeYAML([]byte(v), &value); err != nil {
 				return fmt.Errorf("--set %s: %w", setting, err)
 			}
 			values = append(values, value)
@@ -151,7 +150,7 @@ func (s *Suite) decode(path string, value any) error {
 	if err != nil {
 		return err
 	}
-	return yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler()).Decode(s)
+	return decodeStrictly(data, s)
 }
 
 // nest returns the mapping in which a path such as limits.solve leads to the

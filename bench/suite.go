@@ -7,7 +7,6 @@
 package bench
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"yardstick/datasets"
 	"yardstick/sched"
@@ -157,8 +154,7 @@ func (m MethodRef) String() string {
 // and column.
 func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 	s := &Suite{}
-	d := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict(), yaml.UseJSONUnmarshaler())
-	if err := d.Decode(s); err != nil {
+	if err := decodeStrictly(data, s); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")
 		}

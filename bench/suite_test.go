@@ -217,3 +217,24 @@ func TestMessagesHavePlaces(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the file holds, reading it ends with a suite that is valid or with an
+// error that names the file.
+func FuzzParseSuite(f *testing.F) {
+	for _, text := range []string{minimalSuite, "", "instances: [{name: a, drawAs: x, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 2}}]\nmethods: [{name: sjf, params: {blocking: skip}}]\nmatrix: {slice.jobs: [3, 4], exclude: [{slice.jobs: 3}]}\nlimits: {solve: 1m}\n",
+		"instances:\n  - &a {trace: x, where: {gpus: [\">=8\"]}}\n  - <<: *a\n    name: b\nmethods: [fifo]\n"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseSuite("s.yaml", data)
+		if err != nil {
+			if !strings.Contains(err.Error(), "s.yaml") {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		if err := s.validate(); err != nil {
+			t.Errorf("the suite that was read is not valid: %v", err)
+		}
+	})
+}

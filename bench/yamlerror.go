@@ -89,7 +89,7 @@ func (s source) bare(err error) error {
 // mentioned finds the value in a suite's text that a message mentions in quotes:
 // the last in the message, which is what the others lead to.
 func mentioned(err error, data []byte) *token.Token {
-	file, parseErr := parser.ParseBytes(data, 0)
+	file, parseErr := parseYAML(data)
 	if parseErr != nil {
 		return nil
 	}
@@ -100,6 +100,11 @@ func mentioned(err error, data []byte) *token.Token {
 		}
 	}
 	return f.found
+}
+
+func parseYAML(data []byte) (file *ast.File, err error) {
+	defer panicked(&err)
+	return parser.ParseBytes(data, 0)
 }
 
 type finder struct {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
@@ -83,7 +82,7 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 // yamlValue reads a value as a suite file would.
 func yamlValue(text string) any {
 	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil || v == nil {
+	if err := bench.DecodeYAML([]byte(text), &v); err != nil || v == nil {
 		return text // such as >=2, which is text without quotes on a command line
 	}
 	return v
