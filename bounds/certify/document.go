@@ -48,6 +48,9 @@ func parse(text []byte) (*document, error) {
 	if d.Format != Format {
 		return nil, fmt.Errorf("format is %q: it must be %q", d.Format, Format)
 	}
+	if d.Objective == 0 || d.Class.Kind == 0 { // left out, or null
+		return nil, errors.New("objective or class is missing")
+	}
 	var ok bool
 	if d.value, ok = new(big.Rat).SetString(d.Value); !ok || d.value.RatString() != d.Value {
 		return nil, fmt.Errorf("value %q is not a fraction in lowest terms", d.Value)

@@ -244,3 +244,24 @@ func TestDamage(t *testing.T) {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }
+
+// TestNothingStated: a certificate says of which objective and class it speaks.
+func TestNothingStated(t *testing.T) {
+	in := schedtest.Plain(schedtest.Servers(2), schedtest.Job(0, 1, 4))
+	b := bounds.Bound{Class: sched.Class{Kind: sched.N}, Value: big.NewRat(4, 1), Proof: &bounds.Proof{Kind: "search"}}
+	text := string(document(t, in, &b))
+	for _, instead := range []string{"", `"objective":null,`} {
+		changed := strings.Replace(text, `"objective":"",`, instead, 1)
+		if changed == text {
+			t.Fatal(text)
+		}
+		if _, err := certify.Check(in, []byte(changed)); !errors.Is(err, certify.ErrFormat) {
+			t.Errorf("%s: %v", changed, err)
+		}
+	}
+	b.Objective, b.Class = sched.TotalCompletion, sched.Class{}
+	text = string(document(t, in, &b))
+	if _, err := certify.Check(in, []byte(strings.Replace(text, `"class":"",`, "", 1))); !errors.Is(err, certify.ErrFormat) {
+		t.Errorf("without a class: %v", err)
+	}
+}
