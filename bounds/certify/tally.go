@@ -24,12 +24,13 @@ type column struct {
 	terms []factor
 	value float64 // about Σ
 	size  float64 // about Σ of absolute values
+	tiny  bool    // a number is so small that floating point may have lost its digits
 }
 
 // factor is a product.
 type factor struct{ a, b *big.Rat }
 
-func (c *column) reset() { c.terms, c.value, c.size = c.terms[:0], 0, 0 }
+func (c *column) reset() { c.terms, c.value, c.size, c.tiny = c.terms[:0], 0, 0, false }
 
 // add adds a·b.
 func (c *column) add(a, b *big.Rat) {
@@ -38,13 +39,16 @@ func (c *column) add(a, b *big.Rat) {
 	y, _ := b.Float64()
 	c.value += x * y
 	c.size += math.Abs(x * y)
+	const least = 1e-150 // of two larger ones the product is a normal number
+	c.tiny = c.tiny || a.Sign() != 0 && math.Abs(x) < least || b.Sign() != 0 && math.Abs(y) < least
 }
 
 // close adds min(0, Σ)·upper to the tally. What is positive beyond any rounding
 // need not be evaluated: the sum of n products of rounded numbers is within a
-// relative (n + 3)·2^-53 of their absolute values, if none leaves the range.
+// relative (n + 3)·2^-53 of their absolute values, if none leaves the range of normal
+// numbers, to either side.
 func (c *column) close(t *tally, upper *big.Rat) {
-	if slack := c.size * float64(len(c.terms)+8) / (1 << 52); c.value > slack && c.size < 1e290 {
+	if slack := c.size * float64(len(c.terms)+8) / (1 << 52); c.value > slack && c.size < 1e290 && !c.tiny {
 		return
 	}
 	sum, term := new(big.Rat), new(big.Rat)
