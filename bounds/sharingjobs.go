@@ -104,7 +104,7 @@ func (s *sharers) together(j, k int) []rates {
 	xiJ, xiK := s.slowdown(j, k), s.slowdown(k, j)
 	for _, a := range s.jobs[j].options {
 		for _, b := range s.jobs[k].options {
-			if a.memory+b.memory <= s.memory {
+			if a.memory <= s.memory-b.memory { // the sum may overflow
 				out = append(out, rates{new(big.Rat).Quo(a.speed, xiJ), new(big.Rat).Quo(b.speed, xiK)})
 			}
 		}
@@ -218,7 +218,7 @@ func (s *sharers) quickly(j, k int) float64 {
 	most := 0.0
 	for _, a := range s.jobs[j].options {
 		for _, b := range s.jobs[k].options {
-			if a.memory+b.memory <= s.memory {
+			if a.memory <= s.memory-b.memory { // the sum may overflow
 				x, _ := a.speed.Float64()
 				y, _ := b.speed.Float64()
 				most = max(most, x/xiJ+y/xiK)

@@ -102,7 +102,7 @@ func (p *problem) newJob(i int) (job, error) {
 	slices.SortStableFunc(list, func(a, b sched.Accumulation) int { return int(a.Iter - b.Iter) })
 	room, most := p.memory, p.largest(i)
 	for _, a := range list {
-		if len(out.options) > 0 && room+most <= p.memory {
+		if len(out.options) > 0 && room <= p.memory-most { // the sum may overflow
 			break // a faster one fits beside any partner: it replaces this one in every schedule
 		}
 		if a.Memory > room || len(out.options) > 0 && a.Memory == room { // a faster one needs no more
@@ -169,7 +169,7 @@ func (p *problem) twin(i int) int {
 }
 
 // fits reports whether two jobs may be on one GPU with these options.
-func (p *problem) fits(a, b *option) bool { return a.memory+b.memory <= p.memory }
+func (p *problem) fits(a, b *option) bool { return a.memory <= p.memory-b.memory } // the sum may overflow
 
 // done reports whether a job has done its work after so many slots at each of
 // its levels: Σ count/xi ≥ work. Floating point decides where it can.

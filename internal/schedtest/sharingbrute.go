@@ -166,9 +166,9 @@ func (b *sharingBrute) replay() bool {
 		}
 		xi := make([]float64, len(b.chosen))
 		for g, jobs := range on {
-			memory := sched.Bytes(0)
+			room := b.memory[g]
 			for _, i := range jobs {
-				memory += b.chosen[i].option.Memory
+				room -= b.chosen[i].option.Memory // below 0 at most once: there are two jobs
 				xi[i] = max(xi[i], 1)
 				for _, k := range jobs {
 					if i != k {
@@ -176,7 +176,7 @@ func (b *sharingBrute) replay() bool {
 					}
 				}
 			}
-			if len(jobs) > 2 || memory > b.memory[g] {
+			if len(jobs) > 2 || room < 0 {
 				return false
 			}
 		}
