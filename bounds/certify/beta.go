@@ -26,8 +26,8 @@ func stagesOf(in *sched.Instance, j *sched.Job) *stages {
 		b.width = append(b.width, max(1, j.Stages[s].Slices))
 	}
 	exchange := func(s, u int, bytes sched.Bytes) {
-		b.traffic[s][u] += int64(bytes)
-		b.traffic[u][s] += int64(bytes)
+		b.traffic[s][u] = add(b.traffic[s][u], int64(bytes))
+		b.traffic[u][s] = add(b.traffic[u][s], int64(bytes))
 	}
 	for _, e := range j.Edges {
 		exchange(e.From, e.To, e.Bytes)
@@ -54,29 +54,29 @@ func (b *stages) beta(s int, counts []int, gpus int) []term {
 	k, t := int64(b.replicas[s]), int64(b.width[s])
 	inter, intra := int64(b.cluster.Inter), int64(b.cluster.Intra)
 	out := append(b.scratch[:0], term{[4]int64{int64(b.list[s].Compute), 1, 1, 1}, [4]int64{1e9, 1, 1, 1}})
-	add := func(num, den [4]int64) { out = append(out, term{num, den}) }
+	put := func(num, den [4]int64) { out = append(out, term{num, den}) }
 	for u, d := range b.traffic[s] {
 		if d == 0 {
 			continue
 		}
 		all, here := int64(b.replicas[u]), int64(counts[u])
 		if all > here {
-			add([4]int64{2, d, all - here, int64(gpus)}, [4]int64{k, t, all, inter})
+			put([4]int64{2, d, sub(all, here), int64(gpus)}, [4]int64{k, t, all, inter})
 		}
 		if here > 0 {
-			add([4]int64{2, d, here, 1}, [4]int64{k, t, all, intra})
+			put([4]int64{2, d, here, 1}, [4]int64{k, t, all, intra})
 		}
 	}
 	h := int64(b.list[s].Params)
 	switch x := int64(counts[s]); {
 	case k == 1 || h == 0:
 	case x == k:
-		add([4]int64{2, k - 1, h, 1}, [4]int64{k, t, intra, 1})
+		put([4]int64{2, sub(k, 1), h, 1}, [4]int64{k, t, intra, 1})
 	default:
-		add([4]int64{2, k - 1, h, int64(gpus)}, [4]int64{k, x, t, inter})
+		put([4]int64{2, sub(k, 1), h, int64(gpus)}, [4]int64{k, x, t, inter})
 	}
 	if t > 1 {
-		add([4]int64{2, t - 1, int64(b.list[s].SliceSync), 1}, [4]int64{t, intra, 1, 1})
+		put([4]int64{2, sub(t, 1), int64(b.list[s].SliceSync), 1}, [4]int64{t, intra, 1, 1})
 	}
 	b.scratch = out
 	return out

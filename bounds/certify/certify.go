@@ -8,7 +8,8 @@
 // be wrong in the same way for a wrong bound to pass. What is simplest is chosen
 // here, not what is fastest.
 //
-// All arithmetic that decides is in integers and rationals. Floating point only
+// All arithmetic that decides is in rationals, and in integers that do not wrap
+// around (checked.go). Floating point only
 // tells, with an analysis of its error, what need not be evaluated exactly.
 // Where a proof is by search, it has a limit in steps: a bound that is true but
 // takes too long to confirm is not certified.
@@ -116,12 +117,22 @@ func tooHard(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTooHard, fmt.Sprintf(format, args...))
 }
 
-// proof evaluates the data of a document.
-func (c *Checker) proof(d *document) (proof, error) {
+// proof evaluates the data of a document. Where numbers leave 63 bits, that panics
+// with beyond, and nothing is known.
+func (c *Checker) proof(d *document) (p proof, err error) {
 	evaluate, ok := kinds()[d.Kind]
 	if !ok {
 		return proof{}, tooHard("kind %q is unknown", d.Kind)
 	}
+	defer func() {
+		switch r := recover(); r.(type) {
+		case nil:
+		case beyond:
+			p, err = proof{}, tooHard("numbers leave 63 bits: use larger slots, or larger units of resources, weights or memory")
+		default:
+			panic(r)
+		}
+	}()
 	return evaluate(c, d)
 }
 

@@ -95,7 +95,7 @@ func (c *Checker) placed(e *sched.Elastic, m, p, n int, one bool) bool {
 func (c *Checker) servers(m, p, remote int) int64 {
 	bw := c.in.Elastic.Bandwidth
 	b, most := c.in.Elastic.Workers[m].Demand[bw], c.in.Elastic.Servers[p].Demand[bw]
-	return max(1, (b*int64(remote)+most-1)/most)
+	return max(1, up(mul(b, int64(remote)), most))
 }
 
 // holds returns how many containers the empty server holds, up to a limit.
@@ -124,7 +124,7 @@ func (c *Checker) elsewhere(host int, worker []int64, n int) bool {
 func (c *Checker) hosts(h, m, workers, p int, servers int64) bool {
 	for r, room := range c.in.Cluster.Servers[h].Capacity {
 		e, z := c.in.Elastic.Workers[m].Demand[r], c.in.Elastic.Servers[p].Demand[r]
-		if room -= e * int64(workers); room < 0 || z > 0 && servers > room/z {
+		if room = sub(room, mul(e, int64(workers))); room < 0 || z > 0 && servers > room/z {
 			return false
 		}
 	}
@@ -280,10 +280,10 @@ func (c *Checker) elasticBusy(d *document) (proof, error) {
 			return proof{}, refuted("job %d has a size of %d/%d", i, data.Sizes[i], data.Unit)
 		}
 		release := new(big.Rat).Mul(x.release[i], big.NewRat(data.Unit, 1))
-		if !release.IsInt() || !release.Num().IsInt64() {
-			return proof{}, tooHard("the units of the machine's time are too short")
+		if !release.IsInt() {
+			return proof{}, tooHard("the units of the machine's time are too long")
 		}
-		m.release = append(m.release, release.Num().Int64())
+		m.release = append(m.release, small(release.Num()))
 		half[i] = new(big.Rat).Mul(x.shortest[i], big.NewRat(1, 2))
 		alone[i] = x.alone(c, i)
 	}
@@ -345,7 +345,7 @@ func (c *Checker) undominated(j *sched.Job) []slottedConfig {
 		if slots.Cmp(big.NewInt(int64(sched.MaxTime/c.in.Slot))) > 0 {
 			continue
 		}
-		x := slottedConfig{k, slots.Int64()}
+		x := slottedConfig{k, small(slots)}
 		if !slices.ContainsFunc(out, func(o slottedConfig) bool {
 			return o.m == x.m && o.p == x.p && o.one == x.one && o.n <= x.n && o.slots <= x.slots
 		}) {

@@ -170,7 +170,7 @@ func (c *Checker) weights(d *document) (*elastic, error) {
 func (x *elastic) deadline(c *Checker) *big.Rat {
 	at := int64(c.in.Deadline)
 	if x.class.Slotted {
-		at -= at % int64(c.in.Slot)
+		at = sub(at, at%int64(c.in.Slot))
 	}
 	return big.NewRat(at, x.tick)
 }

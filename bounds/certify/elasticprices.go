@@ -46,7 +46,11 @@ func (c *Checker) elasticPrices(d *document) (proof, error) {
 		if w.BitLen() > 61 {
 			return proof{}, tooHard("the units of the prices are too small")
 		}
-		sum.Add(sum, t.cheapest(i, w.Int64(), math.MaxInt64))
+		least := t.cheapest(i, small(w), math.MaxInt64)
+		if least == nil {
+			return proof{}, tooHard("job %d would run for more than %v", i, sched.MaxTime)
+		}
+		sum.Add(sum, least)
 	}
 	return x.state(c, d, scaled2(sum, data.Exponent)), nil
 }
@@ -140,14 +144,14 @@ func (c *Checker) sums(h int, demand []int64, price [][]int64, slots int) ([]int
 		if cost.Add(cost, big.NewInt(out[t])); cost.BitLen() > 61 {
 			return nil, tooHard("a container costs more than 2^61 units")
 		}
-		out[t+1] = cost.Int64()
+		out[t+1] = small(cost)
 	}
 	return out, nil
 }
 
 // over returns what a container costs from a slot on for some slots.
 func (t *market) over(sums []int64, from, slots int64) int64 {
-	return sums[min(from+slots, t.slots)] - sums[min(from, t.slots)]
+	return sub(sums[min(add(from, slots), t.slots)], sums[min(from, t.slots)])
 }
 
 // cheapest returns min { w C(l) + what l pays } over the schedules of a job that
@@ -157,8 +161,8 @@ func (t *market) cheapest(i int, w, latest int64) *big.Int {
 	first := int64(c.nextSlot(j.Release) / c.in.Slot)
 	var best *big.Int
 	for _, k := range c.undominated(j) {
-		for at := first; at <= latest-k.slots; at++ {
-			wait := new(big.Int).Mul(big.NewInt(w), big.NewInt(at+k.slots))
+		for at := first; at <= sub(latest, k.slots); at = add(at, 1) {
+			wait := new(big.Int).Mul(big.NewInt(w), big.NewInt(add(at, k.slots)))
 			if best != nil && wait.Cmp(best) >= 0 {
 				break
 			}
@@ -198,7 +202,7 @@ func (t *market) place(j *sched.Job, k *slottedConfig, at int64) int64 {
 		for _, o := range offers {
 			if o.h != but && n > 0 {
 				x := min(n, o.room)
-				sum += int64(x) * o.cost
+				sum = add(sum, mul(int64(x), o.cost))
 				n -= x
 			}
 		}
@@ -214,7 +218,7 @@ func (t *market) place(j *sched.Job, k *slottedConfig, at int64) int64 {
 		}
 		for _, o := range offers {
 			if o.room == k.n {
-				best = min(best, int64(k.n)*o.cost)
+				best = min(best, mul(int64(k.n), o.cost))
 			}
 		}
 		return best
@@ -238,7 +242,7 @@ func (t *market) place(j *sched.Job, k *slottedConfig, at int64) int64 {
 				continue
 			}
 			if rest := fill(k.n-g, h); rest < math.MaxInt64 {
-				best = min(best, int64(g)*own+s*host+rest)
+				best = min(best, add(add(mul(int64(g), own), mul(s, host)), rest))
 			}
 		}
 	}

@@ -77,9 +77,9 @@ func (c *Checker) fluid(d *document) (*fluid, error) {
 		}
 		size := int64(0)
 		if !f.apart[i] {
-			size = f.share[i] * int64(j.length)
+			size = mul(f.share[i], int64(j.length))
 		}
-		f.machine.release = append(f.machine.release, f.whole*int64(j.release))
+		f.machine.release = append(f.machine.release, mul(f.whole, int64(j.release)))
 		f.machine.size = append(f.machine.size, size)
 	}
 	return f, nil
@@ -95,7 +95,7 @@ func (f *fluid) use(m *machineShares, gpus int64) error {
 		}
 		share[s.Gang] = s.Share
 	}
-	count := map[int64]int64{}
+	count := map[int64]int{}
 	for _, j := range f.jobs {
 		if _, ok := share[j.gang]; !ok {
 			return refuted("the machine has no share for gangs of %d", j.gang)
@@ -117,15 +117,22 @@ func (f *fluid) use(m *machineShares, gpus int64) error {
 }
 
 // item is so many jobs of a gang, with what each counts.
-type item struct{ gang, value, count int64 }
+type item struct {
+	gang, value int64
+	count       int
+}
 
 // knapsack returns the largest sum of values of jobs whose gangs fit the GPUs.
 func knapsack(items []item, gpus int64) int64 {
-	best := make([]int64, gpus+1)
+	best := make([]int64, add(gpus, 1))
 	for _, k := range items {
-		for n := min(k.count, gpus/k.gang); n > 0 && k.value > 0; n-- {
-			for room := gpus; room >= k.gang; room-- {
-				best[room] = max(best[room], best[room-k.gang]+k.value)
+		if k.value <= 0 {
+			continue
+		}
+		gang := int(k.gang)
+		for range min(k.count, int(gpus)/gang) {
+			for room := int(gpus); room >= gang; room-- {
+				best[room] = max(best[room], add(best[room-gang], k.value))
 			}
 		}
 	}
@@ -134,7 +141,7 @@ func knapsack(items []item, gpus int64) int64 {
 
 // reachable returns G', the most GPUs that gangs can hold together.
 func reachable(jobs []job, gpus int64) int64 {
-	count := map[int64]int64{}
+	count := map[int64]int{}
 	for _, j := range jobs {
 		count[j.gang]++
 	}
@@ -176,7 +183,7 @@ func (c *Checker) ranked(d *document) (proof, error) { return c.ranks(d, laterOf
 // laterOf returns the later of a completion on the machine, rounded up to a
 // microsecond, and a time, in units of 1/whole.
 func laterOf(f *fluid, end, alone *big.Int) *big.Int {
-	up := new(big.Int).Add(end, big.NewInt(f.whole-1))
+	up := new(big.Int).Add(end, big.NewInt(sub(f.whole, 1)))
 	up.Quo(up, big.NewInt(f.whole))
 	if up.Cmp(alone) < 0 {
 		up.Set(alone)
@@ -207,9 +214,9 @@ func (c *Checker) rankAll(d *document, f *fluid, rank func(f *fluid, end, alone 
 	sum, units := new(big.Int), new(big.Int)
 	for i, j := range f.jobs {
 		if f.apart[i] {
-			sum.Add(sum, integer(j.release+j.length))
+			sum.Add(sum, integer(j.end()))
 		} else {
-			alone = append(alone, j.release+j.length)
+			alone = append(alone, j.end())
 		}
 	}
 	slices.Sort(alone)
@@ -234,7 +241,7 @@ func (c *Checker) busy(d *document) (proof, error) {
 	half := make([]*big.Rat, len(f.jobs))
 	alone := make([]*big.Rat, len(f.jobs))
 	for i, j := range f.jobs {
-		half[i], alone[i] = big.NewRat(int64(j.length), 2), rational(j.release+j.length)
+		half[i], alone[i] = big.NewRat(int64(j.length), 2), rational(j.end())
 	}
 	return lower(f.class, d.restate(c.in, d.meanBusy(c.in, &f.machine, f.whole, half, alone))), nil
 }
@@ -298,7 +305,7 @@ func (c *Checker) energy(d *document) (proof, error) {
 	}
 	times := []sched.Time{0}
 	for _, j := range f.jobs {
-		times = append(times, j.release, j.release+j.length)
+		times = append(times, j.release, j.end())
 	}
 	slices.Sort(times)
 	times = slices.Compact(times)
@@ -312,7 +319,7 @@ func (c *Checker) energy(d *document) (proof, error) {
 	}
 	last := sched.Time(0)
 	for _, t := range times {
-		left.Sub(left, new(big.Int).Mul(slope, integer(t-last)))
+		left.Sub(left, new(big.Int).Mul(slope, integer(sub(t, last))))
 		last = t
 		for len(byRelease) > 0 && f.jobs[byRelease[0]].release <= t {
 			i := byRelease[0]
@@ -322,7 +329,7 @@ func (c *Checker) energy(d *document) (proof, error) {
 			left.Add(left, w)
 			slope.Add(slope, big.NewInt(f.share[i]))
 		}
-		for len(byEnd) > 0 && f.jobs[byEnd[0]].release+f.jobs[byEnd[0]].length <= t {
+		for len(byEnd) > 0 && f.jobs[byEnd[0]].end() <= t {
 			slope.Sub(slope, big.NewInt(f.share[byEnd[0]]))
 			byEnd = byEnd[1:]
 		}
@@ -344,7 +351,7 @@ func (f *fluid) sorted() (byRelease, byEnd []int) {
 	for i := range f.jobs {
 		byRelease, byEnd = append(byRelease, i), append(byEnd, i)
 	}
-	end := func(i int) int64 { return int64(f.jobs[i].release + f.jobs[i].length) }
+	end := func(i int) int64 { return int64(f.jobs[i].end()) }
 	slices.SortFunc(byRelease, func(a, b int) int { return sign(int64(f.jobs[a].release), int64(f.jobs[b].release)) })
 	slices.SortFunc(byEnd, func(a, b int) int { return sign(end(a), end(b)) })
 	return byRelease, byEnd

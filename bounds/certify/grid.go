@@ -87,7 +87,7 @@ func (c *Checker) grid(d *document) (proof, error) {
 
 // nextSlot returns the first multiple of the slot from t on.
 func (c *Checker) nextSlot(t sched.Time) sched.Time {
-	return (t + c.in.Slot - 1) / c.in.Slot * c.in.Slot
+	return mul(up(t, c.in.Slot), c.in.Slot)
 }
 
 func (c *Checker) checkRule(r *rule, jobs []job) error {
@@ -146,7 +146,7 @@ func (p *gridProgram) evaluate() error {
 		return err
 	}
 	for i, j := range p.jobs {
-		p.sum.add(weighted(p.d.weight(&p.c.in.Jobs[i]), j.release+j.length))
+		p.sum.add(weighted(p.d.weight(&p.c.in.Jobs[i]), j.end()))
 	}
 	return nil
 }
@@ -161,23 +161,23 @@ func (p *gridProgram) charge(row gridRow) (*big.Rat, error) {
 
 // columns adds how long each job runs in slot k, or after the last.
 func (p *gridProgram) columns(k int, rows []gridRow, price []*big.Rat) error {
-	begin := int64(k) * p.data.Slot
+	begin := mul(int64(k), p.data.Slot)
 	one := big.NewRat(1, 1)
 	for i, j := range p.jobs {
 		r, work := int64(j.release), int64(j.length)
 		upper := work
 		if k < p.data.Slots {
-			upper = min(work, begin+p.data.Slot-max(begin, r))
+			upper = min(work, sub(add(begin, p.data.Slot), max(begin, r)))
 		}
 		if upper <= 0 || work == 0 {
 			continue
 		}
-		twice := 2*begin - 2*r - work // of the middle, without r_j + d_j/2
+		twice := sub(mul(2, sub(begin, r)), work) // of the middle, without r_j + d_j/2
 		if k < p.data.Slots {
-			twice += p.data.Slot
+			twice = add(twice, p.data.Slot)
 		}
 		b := work % p.data.Slot
-		excess := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(b), big.NewInt(p.data.Slot-b)), big.NewInt(2*work))
+		excess := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(b), big.NewInt(sub(p.data.Slot, b))), big.NewInt(mul(2, work)))
 		cost := big.NewRat(twice, 2)
 		cost.Sub(cost, excess).Quo(cost, big.NewRat(work, 1))
 		p.column.reset()

@@ -80,7 +80,7 @@ func (c *Checker) intervals(d *document) (*intervals, error) {
 	return p, nil
 }
 
-func (p *intervals) length(k int) int64 { return p.t.grid[k+1] - p.t.grid[k] }
+func (p *intervals) length(k int) int64 { return sub(p.t.grid[k+1], p.t.grid[k]) }
 func (p *intervals) slots() int         { return len(p.t.grid) - 1 }
 
 // common is the time that an interval has in common with a slot.
@@ -93,7 +93,7 @@ type common struct {
 func (p *intervals) overlaps(from, to int64) []common {
 	var out []common
 	for k := p.t.slot(from); k < p.slots() && p.t.grid[k] < to; k++ {
-		out = append(out, common{k, min(to, p.t.grid[k+1]) - max(from, p.t.grid[k])})
+		out = append(out, common{k, sub(min(to, p.t.grid[k+1]), max(from, p.t.grid[k]))})
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (p *intervals) overlaps(from, to int64) []common {
 func (p *intervals) starts(release, length int64) []int64 {
 	out := []int64{release}
 	for _, t := range p.t.grid {
-		for _, s := range []int64{t, t - length} {
+		for _, s := range []int64{t, sub(t, length)} {
 			if s > release {
 				out = append(out, s)
 			}
@@ -117,7 +117,7 @@ func (p *intervals) starts(release, length int64) []int64 {
 func (p *intervals) finish() proof {
 	sum := p.sum.value()
 	for i, j := range p.jobs {
-		sum.Add(sum, weighted(p.d.weight(&p.c.in.Jobs[i]), j.release+j.length))
+		sum.Add(sum, weighted(p.d.weight(&p.c.in.Jobs[i]), j.end()))
 	}
 	return lower(sched.Class{Kind: sched.N}, p.d.restate(p.c.in, sum))
 }
@@ -143,13 +143,13 @@ func (c *Checker) shares(d *document) (proof, error) {
 		excess := p.excess(j)
 		r, length := int64(j.release), int64(j.length)
 		for k := p.t.slot(r); k <= p.slots(); k++ {
-			late := big.NewRat(p.middle(j, k)-2*r-length, 2)
+			late := big.NewRat(sub(p.middle(j, k), add(mul(2, r), length)), 2)
 			p.column.reset()
 			p.column.add(w, late.Sub(late, excess))
 			p.column.add(new(big.Rat).Neg(p.price[i]), one)
 			upper := one
 			if k < p.slots() {
-				if in := p.t.grid[k+1] - max(p.t.grid[k], r); in < length {
+				if in := sub(p.t.grid[k+1], max(p.t.grid[k], r)); in < length {
 					upper = big.NewRat(in, length)
 				}
 				work := new(big.Rat).Mul(big.NewRat(j.gang, 1), big.NewRat(length, 1))
@@ -165,9 +165,9 @@ func (c *Checker) shares(d *document) (proof, error) {
 func (p *intervals) middle(j job, k int) int64 {
 	from := max(p.t.grid[k], int64(j.release))
 	if k == p.slots() {
-		return 2 * from
+		return mul(2, from)
 	}
-	return from + p.t.grid[k+1]
+	return add(from, p.t.grid[k+1])
 }
 
 // excess returns e_j.
@@ -176,13 +176,13 @@ func (p *intervals) excess(j job) *big.Rat {
 	length := int64(j.length)
 	for _, t := range p.starts(int64(j.release), length) {
 		twice, rest := new(big.Int), length
-		for _, o := range p.overlaps(t, t+length) {
+		for _, o := range p.overlaps(t, add(t, length)) {
 			twice.Add(twice, new(big.Int).Mul(big.NewInt(p.middle(j, o.slot)), big.NewInt(o.time)))
-			rest -= o.time
+			rest = sub(rest, o.time)
 		}
 		twice.Add(twice, new(big.Int).Mul(big.NewInt(p.middle(j, p.slots())), big.NewInt(rest)))
-		mean := new(big.Rat).SetFrac(twice, big.NewInt(2*length))
-		if mean.Sub(mean, big.NewRat(2*t+length, 2)); mean.Cmp(worst) > 0 {
+		mean := new(big.Rat).SetFrac(twice, big.NewInt(mul(2, length)))
+		if mean.Sub(mean, big.NewRat(add(mul(2, t), length), 2)); mean.Cmp(worst) > 0 {
 			worst = mean
 		}
 	}

@@ -51,9 +51,9 @@ func (m *machine) run(served func(stretch)) {
 		j := w.jobs[0]
 		length := w.left[j]
 		if len(order) > 0 { // the next release is after now, so now fits an int64
-			length = min(length, m.release[order[0]]-now.Int64())
+			length = min(length, sub(m.release[order[0]], small(now)))
 		}
-		w.left[j] -= length // it keeps its place: no other has less left than this one had
+		w.left[j] = sub(w.left[j], length) // it keeps its place: no other has less left than this one had
 		last := w.left[j] == 0
 		if last {
 			heap.Pop(w)

@@ -51,7 +51,7 @@ func (c *Checker) malleable(d *document) (proof, error) {
 			}
 		}
 		work = append(work, least)
-		f.jobs = append(f.jobs, job{release: j.Release, length: sched.Time(roundUp(least).Num().Int64())})
+		f.jobs = append(f.jobs, job{release: j.Release, length: sched.Time(small(roundUp(least).Num()))})
 	}
 	return c.bySizes(d, f, &data, work)
 }

@@ -66,7 +66,7 @@ func (c *Checker) pairs(d *document) (proof, error) {
 			return proof{}, err
 		}
 	}
-	end := data.Slot * int64(data.Slots)
+	end := mul(data.Slot, int64(data.Slots))
 	for i := range jobs {
 		p.sum.add(p.done[i])
 		p.column.reset()
@@ -180,10 +180,10 @@ func (p *pairProgram) addSlot(k int) error {
 // job has there. In slotted schedules rates are constant within a slot, so that
 // its middle counts.
 func (p *pairProgram) span(i, k int) (at, time *big.Rat, ok bool) {
-	from, to, release := int64(k)*p.data.Slot, int64(k+1)*p.data.Slot, int64(p.c.in.Jobs[i].Release)
+	from, to, release := mul(int64(k), p.data.Slot), mul(int64(k+1), p.data.Slot), int64(p.c.in.Jobs[i].Release)
 	if p.data.Slotted {
-		return big.NewRat(from+to, 2), big.NewRat(p.data.Slot, 1), release <= from
+		return big.NewRat(add(from, to), 2), big.NewRat(p.data.Slot, 1), release <= from
 	}
 	from = max(from, release)
-	return big.NewRat(from, 1), big.NewRat(to-from, 1), from < to
+	return big.NewRat(from, 1), big.NewRat(sub(to, from), 1), from < to
 }

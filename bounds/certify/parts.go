@@ -100,9 +100,9 @@ func (p *parts) fillings(on part) []filling {
 			}
 			return
 		}
-		for x := 0; x <= p.replicas[stage] && x*p.width[stage] <= room; x++ {
+		for x := 0; x <= p.replicas[stage] && mul(x, p.width[stage]) <= room; x++ {
 			counts[stage] = x
-			extend(stage+1, room-x*p.width[stage])
+			extend(stage+1, room-mul(x, p.width[stage]))
 		}
 		counts[stage] = 0
 	}

@@ -92,7 +92,7 @@ func (q *packing) servers(k int) {
 			if v := q.parts[k][part{z.gpus, 1}]; v != nil {
 				q.column.add(v, length)
 			}
-			q.column.close(&q.sum, big.NewRat(int64(z.count)*int64(z.gpus), 1))
+			q.column.close(&q.sum, big.NewRat(mul(int64(z.count), int64(z.gpus)), 1))
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (q *packing) job(i int) error {
 				return tooHard("job %d has more than %d patterns", i, mostPatterns)
 			}
 			if t, fits := q.c.times.training(x, on); fits {
-				q.columns(i, int64(x.Load+t), on)
+				q.columns(i, int64(add(x.Load, t)), on)
 			}
 			return nil
 		}
@@ -146,12 +146,12 @@ func (q *packing) columns(i int, length int64, on []part) {
 	j := q.jobs[i]
 	one, gang := big.NewRat(1, 1), big.NewRat(j.gang, 1)
 	w := q.d.weight(&q.c.in.Jobs[i])
-	alone := int64(j.release + j.length)
+	alone := int64(j.end())
 	for _, t := range q.starts(int64(j.release), length) {
 		q.column.reset()
-		q.column.add(w, big.NewRat(t+length-alone, 1))
+		q.column.add(w, big.NewRat(sub(add(t, length), alone), 1))
 		q.column.add(new(big.Rat).Neg(q.price[i]), one)
-		for _, o := range q.overlaps(t, t+length) {
+		for _, o := range q.overlaps(t, add(t, length)) {
 			time := big.NewRat(o.time, 1)
 			q.column.add(q.charge[o.slot], new(big.Rat).Mul(gang, time))
 			if on == nil && q.any[o.slot] != nil {

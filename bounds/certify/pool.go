@@ -28,12 +28,12 @@ func (p *pool) reset(now, gpus int64, held []hold) {
 		free := gpus
 		for _, h := range held {
 			if h.end > t {
-				free -= h.gpus
+				free = sub(free, h.gpus)
 			}
 		}
 		p.free = append(p.free, free)
 		if k > 0 {
-			p.work = append(p.work, p.work[k-1]+(t-p.times[k-1])*p.free[k-1])
+			p.work = append(p.work, add(p.work[k-1], mul(sub(t, p.times[k-1]), p.free[k-1])))
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (p *pool) by(at int64) int64 {
 	for p.times[k] > at {
 		k--
 	}
-	return p.work[k] + (at-p.times[k])*p.free[k]
+	return add(p.work[k], mul(sub(at, p.times[k]), p.free[k]))
 }
 
 // when returns the first time by which so much work can be done.
@@ -59,7 +59,7 @@ func (p *pool) when(work int64) int64 {
 	if work <= p.work[k] {
 		return p.times[k]
 	}
-	return p.times[k] + (work-p.work[k]+p.free[k]-1)/p.free[k] // the last free is positive, as some work is left for it
+	return add(p.times[k], up(sub(work, p.work[k]), p.free[k])) // the last free is positive, as some work is left for it
 }
 
 // from returns the first time, not before the given one, from which on so many
@@ -87,7 +87,7 @@ func (p *pool) ends(now int64, waiting []need) []int64 {
 	p.rel, p.left, p.alone, p.done = p.rel[:0], p.left[:0], p.alone[:0], p.done[:0]
 	for _, w := range waiting {
 		at := max(now, w.release)
-		p.rel, p.left, p.alone = append(p.rel, p.by(at)), append(p.left, w.work), append(p.alone, p.from(at, w.gang)+w.length)
+		p.rel, p.left, p.alone = append(p.rel, p.by(at)), append(p.left, w.work), append(p.alone, add(p.from(at, w.gang), w.length))
 	}
 	slices.Sort(p.alone)
 	for j := range n {
@@ -115,10 +115,10 @@ func (p *pool) ends(now int64, waiting []need) []int64 {
 		}
 		step := p.left[best]
 		if next >= 0 {
-			step = min(step, next-at)
+			step = min(step, sub(next, at))
 		}
-		at += step
-		if p.left[best] -= step; p.left[best] == 0 {
+		at = add(at, step)
+		if p.left[best] = sub(p.left[best], step); p.left[best] == 0 {
 			p.done = append(p.done, at)
 		}
 	}
@@ -132,30 +132,42 @@ func (p *pool) ends(now int64, waiting []need) []int64 {
 // least returns a lower bound on the cost of all jobs, given that of those that do
 // not wait any more.
 func (p *pool) least(t *target, cost, now int64, waiting []need) int64 {
-	ends := p.ends(now, waiting)
-	if t.makespan {
-		if len(ends) > 0 {
-			cost = max(cost, ends[len(ends)-1])
+	switch t.goal {
+	case lastEnd:
+		for _, e := range p.ends(now, waiting) {
+			cost = max(cost, e)
 		}
 		return cost
+	case weightedEnds:
+		return p.leastEnds(t, cost, now, waiting)
 	}
-	if t.equal && t.deadline == 0 {
-		for _, e := range ends {
-			cost += t.product(t.weight[0], e)
-		}
-		return cost
-	}
-	apart, weights := cost, make([]int64, 0, len(waiting))
+	return p.apart(t, cost, now, waiting)
+}
+
+// apart is the cost if no job that waits were in another's way.
+func (p *pool) apart(t *target, cost, now int64, waiting []need) int64 {
 	for _, w := range waiting {
-		apart = t.with(apart, w.job, p.from(max(now, w.release), w.gang)+w.length)
-		weights = append(weights, t.weight[w.job])
+		cost = t.with(cost, w.job, add(p.from(max(now, w.release), w.gang), w.length))
 	}
-	if t.deadline > 0 {
-		return apart
+	return cost
+}
+
+// leastEnds is least for Σ w_j C_j.
+func (p *pool) leastEnds(t *target, cost, now int64, waiting []need) int64 {
+	ends := p.ends(now, waiting)
+	if t.equal {
+		for _, e := range ends {
+			cost = add(cost, t.product(t.weight[0], e))
+		}
+		return cost
+	}
+	apart, weights := p.apart(t, cost, now, waiting), make([]int64, 0, len(waiting))
+	for _, w := range waiting {
+		weights = append(weights, t.weight[w.job])
 	}
 	slices.Sort(weights)
 	for k, e := range ends { // the heaviest jobs first
-		cost += t.product(weights[len(weights)-1-k], e)
+		cost = add(cost, t.product(weights[len(weights)-1-k], e))
 	}
 	return max(apart, cost)
 }

@@ -45,7 +45,7 @@ func newTariff(grid, price []int64) (*tariff, error) {
 		t.price, t.total = append(t.price, p), append(t.total, new(big.Int).Set(sum))
 		t.rough.price, t.rough.total = append(t.rough.price, nearest(p)), append(t.rough.total, nearest(sum))
 		if k < len(price) {
-			sum.Add(sum, new(big.Int).Mul(p, big.NewInt(grid[k+1]-grid[k])))
+			sum.Add(sum, new(big.Int).Mul(p, big.NewInt(sub(grid[k+1], grid[k]))))
 		}
 	}
 	return t, nil
@@ -63,7 +63,7 @@ func (t *tariff) slot(at int64) int {
 
 func (t *tariff) exactly(at int64) *big.Int {
 	k := t.slot(at)
-	v := big.NewInt(at - t.grid[k])
+	v := big.NewInt(sub(at, t.grid[k]))
 	return v.Add(v.Mul(v, t.price[k]), t.total[k])
 }
 
@@ -139,29 +139,29 @@ func (t *tariff) least(j *job, w, common *big.Int) *big.Int {
 	usable := rate > 1e-150 && rate < 1e150 && last < 1e150
 	slack := func(v float64) float64 { return (v + gang*last) * (32.0 / (1 << 53)) } // v ≥ w(t+d) and Π ≤ last
 	rough := func(s *start) float64 {
-		from := t.rough.total[s.from] + t.rough.price[s.from]*float64(s.at-t.grid[s.from])
-		to := t.rough.total[s.to] + t.rough.price[s.to]*float64(s.at+s.length-t.grid[s.to])
-		return rate*float64(s.at+s.length) + gang*(to-from)
+		from := t.rough.total[s.from] + t.rough.price[s.from]*float64(sub(s.at, t.grid[s.from]))
+		to := t.rough.total[s.to] + t.rough.price[s.to]*float64(sub(s.end(), t.grid[s.to]))
+		return rate*float64(s.end()) + gang*(to-from)
 	}
 	lowest := math.Inf(1)
 	for s := t.first(j); usable; {
 		v := rough(&s)
 		lowest = min(lowest, v)
-		if !s.next(t.grid) || rate*float64(s.at+s.length) > lowest+2*slack(lowest) {
+		if !s.next(t.grid) || rate*float64(s.end()) > lowest+2*slack(lowest) {
 			break
 		}
 	}
 	var best *big.Int
 	for s := t.first(j); ; {
 		if v := rough(&s); !usable || v <= lowest+2*slack(lowest) {
-			held := new(big.Int).Sub(t.exactly(s.at+s.length), t.exactly(s.at))
+			held := new(big.Int).Sub(t.exactly(s.end()), t.exactly(s.at))
 			held.Mul(held, big.NewInt(j.gang)).Mul(held, common)
-			held.Add(held, new(big.Int).Mul(w, big.NewInt(s.at+s.length)))
+			held.Add(held, new(big.Int).Mul(w, big.NewInt(s.end())))
 			if best == nil || held.Cmp(best) < 0 {
 				best = held
 			}
 		}
-		if !s.next(t.grid) || usable && rate*float64(s.at+s.length) > lowest+2*slack(lowest) {
+		if !s.next(t.grid) || usable && rate*float64(s.end()) > lowest+2*slack(lowest) {
 			return best
 		}
 	}
@@ -175,8 +175,10 @@ type start struct {
 
 func (t *tariff) first(j *job) start {
 	r, d := int64(j.release), int64(j.length)
-	return start{r, d, t.slot(r), t.slot(r + d)}
+	return start{r, d, t.slot(r), t.slot(add(r, d))}
 }
+
+func (s *start) end() int64 { return add(s.at, s.length) }
 
 // next moves on to the next grid point that the start or the end meets. It
 // returns false if the start is beyond the last.
@@ -184,10 +186,10 @@ func (s *start) next(grid []int64) bool {
 	const never = math.MaxInt64
 	step, other := int64(never), int64(never)
 	if s.from+1 < len(grid) {
-		step = grid[s.from+1] - s.at
+		step = sub(grid[s.from+1], s.at)
 	}
 	if s.to+1 < len(grid) {
-		other = grid[s.to+1] - s.at - s.length
+		other = sub(grid[s.to+1], s.end())
 	}
 	if step == never {
 		return false
@@ -198,6 +200,6 @@ func (s *start) next(grid []int64) bool {
 	if other <= step {
 		s.to++
 	}
-	s.at += min(step, other)
+	s.at = add(s.at, min(step, other))
 	return true
 }

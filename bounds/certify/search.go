@@ -15,6 +15,7 @@ import (
 const (
 	searchNodes = 1_500_000
 	searchJobs  = 16
+	searchSlots = 1 << 15 // that searches go into one by one: each takes some KB of the stack
 )
 
 // searchData say nothing: the value is all that a search needs.
@@ -38,7 +39,7 @@ func (c *Checker) search(d *document) (proof, error) {
 		return proof{}, err
 	}
 	switch {
-	case d.Objective.Maximised() && !(kind == sched.E && slotted):
+	case t.goal == lostWeight && !(kind == sched.E && slotted):
 		return proof{}, tooHard("no search goes through class %v for %v", d.Class, d.Objective)
 	case kind == sched.N && (c.in.Model == sched.ModelGang || c.in.Model == sched.ModelPreemptive):
 		err = c.searchGangs(d, t)
@@ -54,15 +55,39 @@ func (c *Checker) search(d *document) (proof, error) {
 	return proof{d.Class, d.value, d.Objective.Maximised()}, err
 }
 
-// target is what a schedule has to beat: with integer weights, Σ w_j C_j in ticks,
-// or max C_j, must be at most that; or the weight of the jobs that are not done by a
-// deadline.
+// goal is what a search minimises.
+type goal uint8
+
+const (
+	weightedEnds goal = iota + 1 // Σ w_j C_j
+	lastEnd                      // max C_j
+	lostWeight                   // Σ w_j over the jobs that are not done by the deadline
+)
+
+// target is what a schedule has to beat: with integer weights, its goal in ticks must
+// be at most that.
 type target struct {
+	goal     goal
 	most     int64
 	weight   []int64
-	makespan bool
-	deadline int64 // in ticks, if the weight done by it counts, and else 0
+	deadline int64 // in ticks, which may be 0; of lostWeight
 	equal    bool  // all weights are one number
+}
+
+// goalOf returns the goal that an objective is restated as.
+func (c *Checker) goalOf(objective sched.Objective) (goal, error) {
+	switch objective {
+	case sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.MeanJCT:
+		return weightedEnds, nil
+	case sched.Makespan:
+		return lastEnd, nil
+	case sched.ScheduledWeight:
+		if c.in.Deadline == 0 {
+			return 0, refuted("the instance has no deadline")
+		}
+		return lostWeight, nil
+	}
+	return 0, tooHard("no search is made for %v", objective)
 }
 
 // target restates the value in those terms: weights are multiplied by their common
@@ -71,7 +96,11 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 	if tick == 0 {
 		return nil, refuted("the instance has no slots")
 	}
-	t := &target{makespan: d.Objective == sched.Makespan, equal: true}
+	goal, err := c.goalOf(d.Objective)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{goal: goal, equal: true}
 	v := new(big.Rat).Set(d.value)
 	if d.Objective == sched.MeanJCT {
 		v.Mul(v, big.NewRat(int64(len(c.in.Jobs)), 1))
@@ -81,10 +110,10 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 	for i := range c.in.Jobs {
 		j := &c.in.Jobs[i]
 		weight[i] = d.weight(j)
-		if d.Objective == sched.ScheduledWeight {
+		if goal == lostWeight {
 			weight[i].SetFloat64(j.Weight)
 		}
-		if t.makespan {
+		if goal == lastEnd {
 			weight[i].SetInt64(1)
 		}
 		if d.Objective == sched.TotalJCT || d.Objective == sched.MeanJCT {
@@ -93,7 +122,9 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 		all.Add(all, weight[i])
 		common = lcm(common, weight[i].Denom())
 	}
-	if d.Objective == sched.ScheduledWeight { // more than the value: less is lost
+	if goal == lostWeight { // more than the value: less is lost
+		// Jobs end with a tick, and k·tick ≤ deadline if and only if k ≤ ⌊deadline/tick⌋.
+		// That is 0 if the deadline is within the first tick: no job is done by then.
 		t.deadline = int64(c.in.Deadline) / tick
 		v.Sub(all, v)
 	} else {
@@ -106,14 +137,14 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 	if most.CmpAbs(big.NewInt(room)) > 0 {
 		return nil, tooHard("the value is too large")
 	}
-	t.most = most.Int64()
+	t.most = small(most)
 	for _, w := range weight {
 		scaled := new(big.Int).Quo(common, w.Denom())
 		if scaled.Mul(scaled, w.Num()); scaled.CmpAbs(big.NewInt(room)) > 0 {
 			return nil, tooHard("the weights are too large")
 		}
-		t.weight = append(t.weight, scaled.Int64())
-		t.equal = t.equal && scaled.Int64() == t.weight[0]
+		t.weight = append(t.weight, small(scaled))
+		t.equal = t.equal && t.weight[len(t.weight)-1] == t.weight[0]
 	}
 	return t, nil
 }
@@ -133,24 +164,24 @@ func (m memo) seen(situation []byte, cost int64) bool {
 // with returns the cost of some jobs and one more that ends at the given time. What
 // is beyond the target is no more than one beyond it.
 func (t *target) with(cost int64, job int, end int64) int64 {
-	switch {
-	case t.makespan:
+	switch t.goal {
+	case lastEnd:
 		return max(cost, end)
-	case t.deadline > 0:
+	case lostWeight:
 		if end > t.deadline {
-			return cost + t.weight[job]
+			return add(cost, t.weight[job])
 		}
 		return cost
 	}
-	return cost + t.product(t.weight[job], end)
+	return add(cost, t.product(t.weight[job], end))
 }
 
 // product returns weight·end, or one beyond the target if that is less.
 func (t *target) product(weight, end int64) int64 {
 	if end > max(t.most, 0)/weight {
-		return max(t.most, 0) + 1
+		return add(max(t.most, 0), 1)
 	}
-	return weight * end
+	return mul(weight, end)
 }
 
 // cheaper is what a search says that finds a schedule.

@@ -53,6 +53,7 @@ type boutSearch struct {
 	gpus  int64
 	jobs  []boutJob
 	pool  pool
+	first int64 // slot of the search
 	nodes int
 	known memo
 	key   []byte
@@ -72,19 +73,20 @@ func (c *Checker) searchBouts(d *document, t *target) error {
 	for i := range jobs {
 		j := &c.in.Jobs[i]
 		s.jobs = append(s.jobs, boutJob{release: s.slots(int64(j.Release)), gang: int64(j.Gang()), load: int64(j.Load),
-			train: int64(jobs[i].length - j.Load), pause: s.slots(int64(j.Pause))})
+			train: int64(sub(jobs[i].length, j.Load)), pause: s.slots(int64(j.Pause))})
 		state[i] = boutState{phase: waits, load: int64(j.Load), train: s.jobs[i].train}
 	}
 	now := s.jobs[0].release
 	for _, j := range s.jobs {
 		now = min(now, j.release)
 	}
+	s.first = now
 	s.at(now, 0, state, 0)
 	return s.err
 }
 
 // slots returns how many slots so many microseconds need.
-func (s *boutSearch) slots(micros int64) int64 { return (micros + s.slot - 1) / s.slot }
+func (s *boutSearch) slots(micros int64) int64 { return up(micros, s.slot) }
 
 // at looks at a slot before which so many GPUs were free.
 func (s *boutSearch) at(now, free int64, state []boutState, cost int64) {
@@ -95,6 +97,10 @@ func (s *boutSearch) at(now, free int64, state []boutState, cost int64) {
 		s.err = tooHard("the search takes more than %d nodes", searchNodes)
 		return
 	}
+	if sub(now, s.first) > searchSlots {
+		s.err = tooHard("the search takes more than %d slots", searchSlots)
+		return
+	}
 	var needs [searchJobs]need
 	var held [searchJobs]hold
 	n, h := 0, 0
@@ -103,8 +109,8 @@ func (s *boutSearch) at(now, free int64, state []boutState, cost int64) {
 		if v.phase == isDone {
 			continue
 		}
-		length := s.slots(v.load + v.train)
-		needs[n] = need{i, s.jobs[i].release, length, s.jobs[i].gang * length, s.jobs[i].gang}
+		length := s.slots(add(v.load, v.train))
+		needs[n] = need{i, s.jobs[i].release, length, mul(s.jobs[i].gang, length), s.jobs[i].gang}
 		if v.phase == pauses {
 			needs[n].release = max(needs[n].release, v.until)
 			held[h] = hold{v.until, s.jobs[i].gang}
@@ -125,12 +131,12 @@ func (s *boutSearch) at(now, free int64, state []boutState, cost int64) {
 	paused := int64(0)
 	for i := range state {
 		if state[i].phase == pauses {
-			paused += s.jobs[i].gang
+			paused = add(paused, s.jobs[i].gang)
 		}
 	}
 	next := make([]boutState, len(state))
 	copy(next, state)
-	s.choose(now, free, 0, s.gpus-paused, state, next, cost)
+	s.choose(now, free, 0, sub(s.gpus, paused), state, next, cost)
 }
 
 func (s *boutSearch) seen(now, free int64, state []boutState, cost int64) bool {
@@ -143,6 +149,8 @@ func (s *boutSearch) seen(now, free int64, state []boutState, cost int64) bool {
 			k = binary.AppendVarint(binary.AppendVarint(k, v.load), v.train)
 			if v.fresh {
 				k = append(k, 1)
+			} else {
+				k = append(k, 0)
 			}
 		case pauses:
 			k = binary.AppendVarint(binary.AppendVarint(k, v.train), v.until)
@@ -167,7 +175,7 @@ func (s *boutSearch) choose(now, before int64, i int, room int64, state, next []
 	stay := func(p phase, gpus int64) {
 		next[i] = *v
 		next[i].phase = p
-		s.choose(now, before, i+1, room-gpus, state, next, cost)
+		s.choose(now, before, i+1, sub(room, gpus), state, next, cost)
 	}
 	switch v.phase {
 	case isDone, pauses:
@@ -175,18 +183,18 @@ func (s *boutSearch) choose(now, before int64, i int, room int64, state, next []
 	case runsNow:
 		stay(runsNow, j.gang)
 		if !v.fresh { // it has trained
-			next[i] = boutState{phase: pauses, load: j.load, train: v.train, until: now + j.pause}
+			next[i] = boutState{phase: pauses, load: j.load, train: v.train, until: add(now, j.pause)}
 			if j.pause == 0 {
 				next[i].phase = resumes
 				s.choose(now, before, i+1, room, state, next, cost)
 			} else {
-				s.choose(now, before, i+1, room-j.gang, state, next, cost)
+				s.choose(now, before, i+1, sub(room, j.gang), state, next, cost)
 			}
 		}
 	case waits, resumes:
 		if j.release <= now && v.phase == waits && (j.release == now || before < j.gang) {
 			next[i] = boutState{phase: runsNow, load: j.load, train: v.train, fresh: true}
-			s.choose(now, before, i+1, room-j.gang, state, next, cost)
+			s.choose(now, before, i+1, sub(room, j.gang), state, next, cost)
 		}
 		stay(v.phase, 0)
 	}
@@ -205,23 +213,23 @@ func (s *boutSearch) advance(now, free int64, state, decided []boutState, cost i
 			}
 			v.phase = waits
 		case pauses:
-			if v.until == now+1 {
+			if v.until == add(now, 1) {
 				*v = boutState{phase: resumes, load: j.load, train: v.train}
 			}
 		case runsNow:
 			loads := min(v.load, s.slot)
-			v.load -= loads
-			if trains := s.slot - loads; trains > 0 {
-				v.train -= min(v.train, trains)
+			v.load = sub(v.load, loads)
+			if trains := sub(s.slot, loads); trains > 0 {
+				v.train = sub(v.train, min(v.train, trains))
 				v.fresh = false
 			}
 			if v.train == 0 && v.load == 0 {
 				*v = boutState{phase: isDone}
-				if cost = s.with(cost, i, now+1); cost > s.most {
+				if cost = s.with(cost, i, add(now, 1)); cost > s.most {
 					return
 				}
 			}
 		}
 	}
-	s.at(now+1, free, next, cost)
+	s.at(add(now, 1), free, next, cost)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
-	"math/bits"
 	"slices"
 
 	"yardstick/sched"
@@ -57,10 +56,10 @@ func (c *Checker) searchElastic(d *document, t *target) error {
 		capacity := c.in.Cluster.Servers[h].Capacity
 		s.servers = append(s.servers, elasticServer{free: slices.Clone(capacity), before: make([]int64, len(capacity))})
 		for r, v := range capacity {
-			s.total[r] += v
+			s.total[r] = add(s.total[r], v)
 		}
 	}
-	if s.deadline > 1<<20 {
+	if s.goal == lostWeight && s.deadline > 1<<20 {
 		return tooHard("%d slots before the deadline are too many to search", s.deadline)
 	}
 	for i := range c.in.Jobs {
@@ -83,14 +82,14 @@ func (c *Checker) searchElastic(d *document, t *target) error {
 	for _, j := range s.jobs {
 		now = min(now, j.release)
 	}
-	s.at(now, uint32(1)<<len(s.jobs)-1, 0)
+	s.at(now, firsts(len(s.jobs)), 0)
 	return s.err
 }
 
 func (s *elasticSearch) newJob(i int) error {
 	x := &s.c.in.Jobs[i]
 	j := elasticJob{release: int64(s.c.nextSlot(x.Release) / s.c.in.Slot), configs: s.best(s.c.undominated(x), x.Elastic.Ring), shortest: math.MaxInt64, ring: x.Elastic.Ring, twin: -1}
-	if len(j.configs) == 0 && s.deadline == 0 {
+	if len(j.configs) == 0 && s.goal != lostWeight {
 		return tooHard("job %d runs nowhere", i)
 	}
 	j.least = make([]int64, len(s.total))
@@ -111,7 +110,7 @@ func (s *elasticSearch) newJob(i int) error {
 			if v.Mul(v, big.NewInt(k.slots)); v.BitLen() > 55 || s.total[r] > 1<<40 {
 				return tooHard("resource %d is counted in units too small to search", r)
 			}
-			j.least[r] = min(j.least[r], v.Int64())
+			j.least[r] = min(j.least[r], small(v))
 		}
 	}
 	for k := range i {
@@ -158,7 +157,7 @@ func (s *elasticSearch) best(list []slottedConfig, ring bool) []slottedConfig {
 
 // at decides what starts at a slot at whose beginning everything that ends has been
 // freed.
-func (s *elasticSearch) at(now int64, waiting uint32, cost int64) {
+func (s *elasticSearch) at(now int64, waiting set, cost int64) {
 	if s.err != nil {
 		return
 	}
@@ -166,7 +165,7 @@ func (s *elasticSearch) at(now int64, waiting uint32, cost int64) {
 		s.err = tooHard("the search takes more than %d nodes", searchNodes)
 		return
 	}
-	if s.deadline > 0 {
+	if s.goal == lostWeight {
 		waiting, cost = s.lose(now, waiting, cost)
 	}
 	if waiting == 0 {
@@ -182,11 +181,11 @@ func (s *elasticSearch) at(now int64, waiting uint32, cost int64) {
 }
 
 // lose gives up the jobs that cannot be done by the deadline any more.
-func (s *elasticSearch) lose(now int64, waiting uint32, cost int64) (uint32, int64) {
+func (s *elasticSearch) lose(now int64, waiting set, cost int64) (set, int64) {
 	for i := range s.jobs {
-		if j := &s.jobs[i]; waiting>>i&1 == 1 && max(now, j.release)+j.shortest > s.deadline {
-			waiting &^= 1 << i
-			cost += s.weight[i]
+		if j := &s.jobs[i]; waiting.has(i) && add(max(now, j.release), j.shortest) > s.deadline {
+			waiting = waiting.without(i)
+			cost = add(cost, s.weight[i])
 		}
 	}
 	return waiting, cost
@@ -194,15 +193,15 @@ func (s *elasticSearch) lose(now int64, waiting uint32, cost int64) (uint32, int
 
 // hopeless reports whether no schedule from here on can reach the target: for each
 // resource, the work that waits is done by all that is free of it.
-func (s *elasticSearch) hopeless(now int64, waiting uint32, cost int64) bool {
-	if s.deadline > 0 {
+func (s *elasticSearch) hopeless(now int64, waiting set, cost int64) bool {
+	if s.goal == lostWeight {
 		return s.lost(now, waiting, cost) > s.most
 	}
 	var list [searchJobs]need
 	for r, capacity := range s.total {
 		n := 0
 		for i := range s.jobs {
-			if waiting>>i&1 == 1 {
+			if waiting.has(i) {
 				list[n] = need{i, s.jobs[i].release, s.jobs[i].shortest, s.jobs[i].least[r], 0}
 				n++
 			}
@@ -225,30 +224,28 @@ func (s *elasticSearch) hopeless(now int64, waiting uint32, cost int64) bool {
 
 // lost returns a lower bound on the weight that is lost: of each resource, what
 // waits has what is free until the deadline, and takes it by weight per volume.
-func (s *elasticSearch) lost(now int64, waiting uint32, cost int64) int64 {
+func (s *elasticSearch) lost(now int64, waiting set, cost int64) int64 {
 	most := cost
 	for r, capacity := range s.total {
-		free := capacity * max(0, s.deadline-now)
+		free := mul(capacity, max(0, sub(s.deadline, now)))
 		for h := range s.servers {
 			for _, u := range s.servers[h].busy {
-				free -= u.take[r] * max(0, min(u.end, s.deadline)-now)
+				free = sub(free, mul(u.take[r], max(0, sub(min(u.end, s.deadline), now))))
 			}
 		}
 		lost := cost
 		for _, i := range s.order[r] {
-			if waiting>>i&1 == 0 {
+			if !waiting.has(i) {
 				continue
 			}
 			w, volume := s.weight[i], s.jobs[i].least[r]
 			switch {
-			case max(now, s.jobs[i].release)+s.jobs[i].shortest > s.deadline:
-				lost += w
+			case add(max(now, s.jobs[i].release), s.jobs[i].shortest) > s.deadline:
+				lost = add(lost, w)
 			case volume <= free:
-				free -= volume
+				free = sub(free, volume)
 			default: // a part of it
-				hi, lo := bits.Mul64(uint64(w), uint64(volume-free))
-				part, _ := bits.Div64(hi, lo, uint64(volume))
-				lost += int64(part)
+				lost = add(lost, fraction(w, sub(volume, free), volume))
 				free = 0
 			}
 		}
@@ -257,7 +254,7 @@ func (s *elasticSearch) lost(now int64, waiting uint32, cost int64) int64 {
 	return most
 }
 
-func (s *elasticSearch) seen(now int64, waiting uint32, cost int64) bool {
+func (s *elasticSearch) seen(now int64, waiting set, cost int64) bool {
 	key := binary.AppendVarint(binary.AppendUvarint(nil, uint64(waiting)), now)
 	keys := make([]string, len(s.servers))
 	for h := range keys {
@@ -288,8 +285,8 @@ func (s *elasticSearch) serverKey(h int) string {
 }
 
 // choose decides about the jobs from i on.
-func (s *elasticSearch) choose(now int64, i int, waiting uint32, cost int64) {
-	for i < len(s.jobs) && (waiting>>i&1 == 0 || s.jobs[i].release > now) {
+func (s *elasticSearch) choose(now int64, i int, waiting set, cost int64) {
+	for i < len(s.jobs) && (!waiting.has(i) || s.jobs[i].release > now) {
 		i++
 	}
 	if s.err != nil {
@@ -300,15 +297,16 @@ func (s *elasticSearch) choose(now int64, i int, waiting uint32, cost int64) {
 		return
 	}
 	j := &s.jobs[i]
-	if j.twin < 0 || waiting>>j.twin&1 == 0 {
+	if j.twin < 0 || !waiting.has(j.twin) {
 		keys := make([]string, len(s.servers))
 		for h := range keys {
 			keys[h] = s.serverKey(h)
 		}
 		for k := range j.configs {
-			next := s.with(cost, i, now+j.configs[k].slots)
-			if next <= s.most && (s.deadline == 0 || now+j.configs[k].slots <= s.deadline) && !s.hopeless(now, waiting&^(1<<i), next) {
-				s.place(now, i, &j.configs[k], keys, waiting&^(1<<i), next)
+			end := add(now, j.configs[k].slots)
+			next := s.with(cost, i, end)
+			if next <= s.most && (s.goal != lostWeight || end <= s.deadline) && !s.hopeless(now, waiting.without(i), next) {
+				s.place(now, i, &j.configs[k], keys, waiting.without(i), next)
 			}
 		}
 	}
@@ -317,7 +315,7 @@ func (s *elasticSearch) choose(now int64, i int, waiting uint32, cost int64) {
 
 // place puts a configuration on the servers, which keys tell apart, in every way
 // that matters, and goes on.
-func (s *elasticSearch) place(now int64, i int, k *slottedConfig, keys []string, waiting uint32, cost int64) {
+func (s *elasticSearch) place(now int64, i int, k *slottedConfig, keys []string, waiting set, cost int64) {
 	if s.jobs[i].ring {
 		s.spread(now, i, k, -1, 0, keys, waiting, cost)
 		return
@@ -346,9 +344,9 @@ func (s *elasticSearch) place(now int64, i int, k *slottedConfig, keys []string,
 func (s *elasticSearch) containers(k *slottedConfig, workers int, servers int64) []int64 {
 	out := make([]int64, len(s.total))
 	for r := range out {
-		out[r] = s.c.in.Elastic.Workers[k.m].Demand[r] * int64(workers)
+		out[r] = mul(s.c.in.Elastic.Workers[k.m].Demand[r], int64(workers))
 		if servers > 0 {
-			out[r] += s.c.in.Elastic.Servers[k.p].Demand[r] * servers
+			out[r] = add(out[r], mul(s.c.in.Elastic.Servers[k.p].Demand[r], servers))
 		}
 	}
 	return out
@@ -364,7 +362,7 @@ func fits(take, free []int64) bool {
 }
 
 // spread puts the workers that are not on the host on the other servers.
-func (s *elasticSearch) spread(now int64, i int, k *slottedConfig, host, own int, keys []string, waiting uint32, cost int64) {
+func (s *elasticSearch) spread(now int64, i int, k *slottedConfig, host, own int, keys []string, waiting set, cost int64) {
 	on := make([]int, len(s.servers))
 	if host >= 0 {
 		on[host] = own
@@ -406,7 +404,7 @@ func (s *elasticSearch) spread(now int64, i int, k *slottedConfig, host, own int
 }
 
 // start starts a job, goes on, and undoes that.
-func (s *elasticSearch) start(now int64, i int, k *slottedConfig, host int, on []int, waiting uint32, cost int64) {
+func (s *elasticSearch) start(now int64, i int, k *slottedConfig, host int, on []int, waiting set, cost int64) {
 	fresh := s.jobs[i].release == now
 	takes := make([][]int64, len(on))
 	for h, x := range on {
@@ -432,9 +430,9 @@ func (s *elasticSearch) start(now int64, i int, k *slottedConfig, host int, on [
 		v := &s.servers[h]
 		v.free = slices.Clone(v.free)
 		for r, x := range take {
-			v.free[r] -= x
+			v.free[r] = sub(v.free[r], x)
 		}
-		v.busy = append(slices.Clone(v.busy), usage{now + k.slots, take})
+		v.busy = append(slices.Clone(v.busy), usage{add(now, k.slots), take})
 		slices.SortFunc(v.busy, func(a, b usage) int {
 			if a.end != b.end {
 				return sign(a.end, b.end)
@@ -449,10 +447,10 @@ func (s *elasticSearch) start(now int64, i int, k *slottedConfig, host int, on [
 }
 
 // advance goes on to the next end or release.
-func (s *elasticSearch) advance(now int64, waiting uint32, cost int64) {
+func (s *elasticSearch) advance(now int64, waiting set, cost int64) {
 	next := int64(math.MaxInt64)
 	for i := range s.jobs {
-		if waiting>>i&1 == 1 && s.jobs[i].release > now {
+		if waiting.has(i) && s.jobs[i].release > now {
 			next = min(next, s.jobs[i].release)
 		}
 	}
@@ -462,7 +460,7 @@ func (s *elasticSearch) advance(now int64, waiting uint32, cost int64) {
 		}
 	}
 	if next == math.MaxInt64 && waiting != 0 {
-		if s.deadline > 0 { // what waits is given up
+		if s.goal == lostWeight { // what waits is given up
 			s.at(s.deadline, waiting, cost)
 		}
 		return
@@ -476,7 +474,7 @@ func (s *elasticSearch) advance(now int64, waiting uint32, cost int64) {
 		n := 0
 		for n < len(v.busy) && v.busy[n].end <= next {
 			for r, x := range v.busy[n].take {
-				v.free[r] += x
+				v.free[r] = add(v.free[r], x)
 			}
 			n++
 		}

@@ -72,7 +72,7 @@ func (c *Checker) searchGangs(d *document, t *target) error {
 		g := gangJob{job: j, gang: j.Gang(), load: int64(j.Load), twin: -1,
 			fixed: len(c.in.Cluster.Servers) == 1 || plain(j) && !wide(j)}
 		g.need = need{job: i, release: s.round(int64(jobs[i].release)), length: s.round(int64(jobs[i].length)), gang: int64(g.gang)}
-		g.work = g.length * g.need.gang
+		g.work = mul(g.length, g.need.gang)
 		pooled = pooled && g.fixed
 		for k := range i {
 			o := &s.jobs[k]
@@ -88,7 +88,7 @@ func (c *Checker) searchGangs(d *document, t *target) error {
 	if pooled {
 		s.servers = []gangServer{{gpus: int(s.gpus), free: int(s.gpus)}}
 	}
-	all := uint32(1)<<len(jobs) - 1
+	all := firsts(len(jobs))
 	s.at(s.first(all), all, 0)
 	return s.err
 }
@@ -101,16 +101,16 @@ func wide(j *sched.Job) bool {
 
 func (s *gangSearch) round(t int64) int64 {
 	if s.slot > 0 {
-		return (t + s.slot - 1) / s.slot * s.slot
+		return mul(up(t, s.slot), s.slot)
 	}
 	return t
 }
 
 // first returns the earliest release of the jobs that wait.
-func (s *gangSearch) first(waiting uint32) int64 {
+func (s *gangSearch) first(waiting set) int64 {
 	first := int64(math.MaxInt64)
 	for i := range s.jobs {
-		if waiting>>i&1 == 1 {
+		if waiting.has(i) {
 			first = min(first, s.jobs[i].release)
 		}
 	}
@@ -118,7 +118,7 @@ func (s *gangSearch) first(waiting uint32) int64 {
 }
 
 // at decides what starts at a moment at which everything that ends has been freed.
-func (s *gangSearch) at(now int64, waiting uint32, cost int64) {
+func (s *gangSearch) at(now int64, waiting set, cost int64) {
 	if s.err != nil {
 		return
 	}
@@ -140,7 +140,7 @@ func (s *gangSearch) at(now int64, waiting uint32, cost int64) {
 
 // hopeless reports whether no schedule from here on can reach the target, if one
 // more job runs.
-func (s *gangSearch) hopeless(now int64, waiting uint32, cost int64, more hold) bool {
+func (s *gangSearch) hopeless(now int64, waiting set, cost int64, more hold) bool {
 	s.held = append(s.held[:0], more)
 	for m := range s.servers {
 		s.held = append(s.held, s.servers[m].busy...)
@@ -149,7 +149,7 @@ func (s *gangSearch) hopeless(now int64, waiting uint32, cost int64, more hold) 
 	var list [searchJobs]need
 	n := 0
 	for i := range s.jobs {
-		if waiting>>i&1 == 1 {
+		if waiting.has(i) {
 			list[n] = s.jobs[i].need
 			n++
 		}
@@ -158,7 +158,7 @@ func (s *gangSearch) hopeless(now int64, waiting uint32, cost int64, more hold) 
 }
 
 // seen reports whether the same situation has been searched at no higher cost.
-func (s *gangSearch) seen(now int64, waiting uint32, cost int64) bool {
+func (s *gangSearch) seen(now int64, waiting set, cost int64) bool {
 	s.key = binary.AppendVarint(binary.AppendUvarint(s.key[:0], uint64(waiting)), now)
 	keys := make([]string, len(s.servers))
 	for m := range s.servers {
@@ -166,8 +166,7 @@ func (s *gangSearch) seen(now int64, waiting uint32, cost int64) bool {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		s.key = append(s.key, byte(len(k)))
-		s.key = append(s.key, k...)
+		s.key = append(binary.AppendUvarint(s.key, uint64(len(k))), k...)
 	}
 	return s.known.seen(s.key, cost)
 }
@@ -183,8 +182,8 @@ func (s *gangSearch) serverKey(m int) string {
 }
 
 // choose decides about the jobs from i on.
-func (s *gangSearch) choose(now int64, i int, waiting uint32, cost int64) {
-	for i < len(s.jobs) && (waiting>>i&1 == 0 || s.jobs[i].release > now) {
+func (s *gangSearch) choose(now int64, i int, waiting set, cost int64) {
+	for i < len(s.jobs) && (!waiting.has(i) || s.jobs[i].release > now) {
 		i++
 	}
 	if s.err != nil {
@@ -195,15 +194,15 @@ func (s *gangSearch) choose(now int64, i int, waiting uint32, cost int64) {
 		return
 	}
 	j := &s.jobs[i]
-	if j.twin < 0 || waiting>>j.twin&1 == 0 { // of twins, the first starts first
-		s.place(now, i, waiting&^(1<<i), cost)
+	if j.twin < 0 || !waiting.has(j.twin) { // of twins, the first starts first
+		s.place(now, i, waiting.without(i), cost)
 	}
 	s.choose(now, i+1, waiting, cost)
 }
 
 // place puts a job on the free GPUs in every way that matters, and goes on with
 // the others that wait.
-func (s *gangSearch) place(now int64, i int, waiting uint32, cost int64) {
+func (s *gangSearch) place(now int64, i int, waiting set, cost int64) {
 	j := &s.jobs[i]
 	like := make([]int, len(s.servers)) // an earlier server that is alike, or −1
 	for m := range like {
@@ -246,12 +245,12 @@ func (s *gangSearch) alike(a, b int) bool {
 }
 
 // start starts a job on the GPUs taken, goes on, and undoes that.
-func (s *gangSearch) start(now int64, i int, take []int, waiting uint32, cost int64) {
+func (s *gangSearch) start(now int64, i int, take []int, waiting set, cost int64) {
 	length := s.length(i, take)
-	if length < 0 {
+	if length < 0 || s.err != nil {
 		return
 	}
-	end := now + length
+	end := add(now, length)
 	cost = s.with(cost, i, end)
 	if cost > s.most || s.hopeless(now, waiting, cost, hold{end, int64(s.jobs[i].gang)}) {
 		return
@@ -304,7 +303,10 @@ func (s *gangSearch) length(i int, take []int) int64 {
 		}
 		length = -1
 		if t, fits := s.c.times.training(j.job, on); fits {
-			length = s.round(j.load + int64(t))
+			if t > sched.MaxTime { // there it may run for any time
+				s.err = tooHard("job %d would run for more than %v on some servers", i, sched.MaxTime)
+			}
+			length = s.round(add(j.load, int64(t)))
 		}
 		s.runs[key] = length
 	}
@@ -312,10 +314,10 @@ func (s *gangSearch) length(i int, take []int) int64 {
 }
 
 // advance goes on to the next moment: the next end or release.
-func (s *gangSearch) advance(now int64, waiting uint32, cost int64) {
+func (s *gangSearch) advance(now int64, waiting set, cost int64) {
 	next := int64(math.MaxInt64)
 	for i := range s.jobs {
-		if waiting>>i&1 == 1 && s.jobs[i].release > now {
+		if waiting.has(i) && s.jobs[i].release > now {
 			next = min(next, s.jobs[i].release)
 		}
 	}

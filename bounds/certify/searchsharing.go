@@ -43,10 +43,10 @@ type shareOption struct {
 // shareState is a moment between two slots.
 type shareState struct {
 	left   [searchJobs]*big.Rat // nil of jobs that do not run
-	option [searchJobs]int8
+	option [searchJobs]int
 	phase  [searchJobs]phase // waits, runsNow, isDone
-	on     [searchJobs]uint64
-	before uint64 // GPUs that were held in the last slot
+	on     [searchJobs]set
+	before set // GPUs that were held in the last slot
 }
 
 type shareSearch struct {
@@ -57,6 +57,7 @@ type shareSearch struct {
 	jobs     []shareJob
 	capacity int64 // GPUs times Theta, rounded up, in units of 2^-finely
 	pool     pool
+	passed   int // slots on the way to the one at hand
 	nodes    int
 	known    memo
 	err      error
@@ -87,8 +88,8 @@ func (c *Checker) searchSharing(d *document, t *target) error {
 		}
 		s.jobs = append(s.jobs, s.newJob(i, memory))
 	}
-	all := theta.Mul(theta, big.NewRat(int64(len(s.memory))<<finely, 1))
-	s.capacity = roundUp(all).Num().Int64()
+	all := new(big.Int).Lsh(big.NewInt(int64(len(s.memory))), finely)
+	s.capacity = small(roundUp(theta.Mul(theta, new(big.Rat).SetInt(all))).Num())
 	state := &shareState{}
 	now := s.jobs[0].release
 	for _, j := range s.jobs {
@@ -100,7 +101,7 @@ func (c *Checker) searchSharing(d *document, t *target) error {
 
 func (s *shareSearch) newJob(i int, memory int64) shareJob {
 	x := &s.c.in.Jobs[i]
-	j := shareJob{release: (int64(x.Release) + s.slot - 1) / s.slot, gang: x.Gang(), task: x.Sharing.Task, twin: -1}
+	j := shareJob{release: up(int64(x.Release), s.slot), gang: x.Gang(), task: x.Sharing.Task, twin: -1}
 	partner := int64(0) // the most memory that another job may need
 	for k := range s.c.in.Jobs {
 		for _, a := range s.c.in.Jobs[k].Sharing.Accumulation {
@@ -109,7 +110,7 @@ func (s *shareSearch) newJob(i int, memory int64) shareJob {
 			}
 		}
 	}
-	small := slices.Min(s.memory)
+	least := slices.Min(s.memory)
 	list := slices.Clone(x.Sharing.Accumulation)
 	slices.SortStableFunc(list, func(a, b sched.Accumulation) int { return sign(int64(a.Iter), int64(b.Iter)) })
 	var fastest sched.Duration
@@ -123,7 +124,7 @@ func (s *shareSearch) newJob(i int, memory int64) shareJob {
 		work := big.NewRat(int64(a.Iter), 1000)
 		work.Mul(work, big.NewRat(x.Iters, s.slot))
 		replaced := slices.ContainsFunc(j.options, func(o shareOption) bool {
-			return o.memory <= int64(a.Memory) || o.memory+partner <= small
+			return o.memory <= int64(a.Memory) || o.memory <= sub(least, partner)
 		})
 		if !replaced {
 			j.options = append(j.options, shareOption{int64(a.Memory), work, big.NewRat(int64(fastest), int64(a.Iter))})
@@ -148,6 +149,11 @@ func (s *shareSearch) at(now int64, v *shareState, cost int64) {
 		s.err = tooHard("the search takes more than %d nodes", searchNodes/10)
 		return
 	}
+	if s.passed++; s.passed > searchSlots/4 {
+		s.err = tooHard("the search takes more than %d slots", searchSlots/4)
+		return
+	}
+	defer func() { s.passed-- }()
 	var needs [searchJobs]need
 	n := 0
 	for i := range s.jobs {
@@ -161,11 +167,7 @@ func (s *shareSearch) at(now int64, v *shareState, cost int64) {
 			work = new(big.Rat).Mul(length, j.options[v.option[i]].part)
 		}
 		fine := floor(new(big.Rat).Mul(work, big.NewRat(int64(j.gang), 1)), finely)
-		if !fine.IsInt64() || fine.Int64() > 1<<55 {
-			s.err = tooHard("job %d takes too many slots", i)
-			return
-		}
-		needs[n] = need{i, j.release, roundUp(length).Num().Int64(), max(1, fine.Int64()), 0}
+		needs[n] = need{i, j.release, small(roundUp(length).Num()), small(fine), 0}
 		n++
 	}
 	if n == 0 {
@@ -184,7 +186,7 @@ func (s *shareSearch) at(now int64, v *shareState, cost int64) {
 func (s *shareSearch) seen(now int64, v *shareState, cost int64) bool {
 	key := binary.AppendVarint(nil, now)
 	for i := range s.jobs {
-		key = append(key, byte(v.phase[i]), byte(v.option[i]))
+		key = binary.AppendVarint(append(key, byte(v.phase[i])), int64(v.option[i]))
 		if v.phase[i] == runsNow {
 			left := v.left[i].RatString()
 			key = append(binary.AppendUvarint(key, uint64(len(left))), left...)
@@ -203,15 +205,18 @@ func (s *shareSearch) seen(now int64, v *shareState, cost int64) bool {
 
 // gpuKey tells GPUs apart: memory, holders, and whether they were held before.
 func (s *shareSearch) gpuKey(g int, v *shareState) []byte {
-	holders := uint64(0)
+	holders := set(0)
 	for i := range s.jobs {
-		if v.on[i]>>g&1 == 1 {
-			holders |= 1 << i
+		if v.on[i].has(g) {
+			holders = holders.with(i)
 		}
 	}
 	key := binary.BigEndian.AppendUint64(nil, uint64(s.memory[g]))
-	key = binary.BigEndian.AppendUint32(key, uint32(holders))
-	return append(key, byte(v.before>>g&1))
+	key = binary.BigEndian.AppendUint64(key, uint64(holders))
+	if v.before.has(g) {
+		return append(key, 1)
+	}
+	return append(key, 0)
 }
 
 // choose decides about the starts of the jobs from i on.
@@ -254,14 +259,14 @@ func (s *shareSearch) place(now int64, i, option int, v *shareState, cost int64)
 		}
 		groups[k].gpus = append(groups[k].gpus, g)
 	}
-	var extend func(k, left int, on uint64)
-	extend = func(k, left int, on uint64) {
+	var extend func(k, left int, on set)
+	extend = func(k, left int, on set) {
 		if left == 0 {
 			if now > j.release && on&v.before == 0 || s.err != nil {
 				return
 			}
 			next := *v
-			next.phase[i], next.option[i], next.on[i], next.left[i] = runsNow, int8(option), on, j.options[option].work
+			next.phase[i], next.option[i], next.on[i], next.left[i] = runsNow, option, on, j.options[option].work
 			s.choose(now, i+1, &next, cost)
 			return
 		}
@@ -271,7 +276,7 @@ func (s *shareSearch) place(now int64, i, option int, v *shareState, cost int64)
 		for x := min(left, len(groups[k].gpus)); x >= 0; x-- {
 			more := on
 			for _, g := range groups[k].gpus[:x] {
-				more |= 1 << g
+				more = more.with(g)
 			}
 			extend(k+1, left-x, more)
 		}
@@ -281,14 +286,14 @@ func (s *shareSearch) place(now int64, i, option int, v *shareState, cost int64)
 
 // fits reports whether a GPU has room for one job more.
 func (s *shareSearch) fits(g int, memory int64, v *shareState) bool {
-	holders := 0
+	holders, room := 0, s.memory[g]
 	for i := range s.jobs {
-		if v.on[i]>>g&1 == 1 {
+		if v.on[i].has(g) {
 			holders++
-			memory += s.jobs[i].options[v.option[i]].memory
+			room = sub(room, s.jobs[i].options[v.option[i]].memory)
 		}
 	}
-	return holders < 2 && memory <= s.memory[g]
+	return holders < 2 && memory <= room
 }
 
 // advance lets the slot pass.
@@ -310,7 +315,7 @@ func (s *shareSearch) advance(now int64, v *shareState, cost int64) {
 		next.left[i] = new(big.Rat).Sub(v.left[i], done.Inv(done))
 		if next.left[i].Sign() <= 0 {
 			next.phase[i], next.on[i], next.left[i], next.option[i] = isDone, 0, nil, 0
-			if cost = s.with(cost, i, now+1); cost > s.most {
+			if cost = s.with(cost, i, add(now, 1)); cost > s.most {
 				return
 			}
 		}
@@ -328,5 +333,5 @@ func (s *shareSearch) advance(now int64, v *shareState, cost int64) {
 		s.at(first, &next, cost)
 		return
 	}
-	s.at(now+1, &next, cost)
+	s.at(add(now, 1), &next, cost)
 }

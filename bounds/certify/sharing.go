@@ -86,7 +86,7 @@ func (c *Checker) meetings(a, b *sharer, memory int64) []meeting {
 	slowB := new(big.Rat).SetFloat64(c.in.Interference[b.task][a.task])
 	for _, x := range a.options {
 		for _, y := range b.options {
-			if x.memory+y.memory <= memory {
+			if x.memory <= sub(memory, y.memory) {
 				out = append(out, meeting{new(big.Rat).Quo(x.speed, slowA), new(big.Rat).Quo(y.speed, slowB)})
 			}
 		}
@@ -112,7 +112,7 @@ func (c *Checker) sharing(d *document) (proof, error) {
 	}
 	f := &fluid{class: sched.Class{Kind: sched.SP0}, whole: data.Whole, apart: make([]bool, len(jobs))}
 	for i := range jobs {
-		length := roundUp(jobs[i].work).Num().Int64()
+		length := small(roundUp(jobs[i].work).Num())
 		f.jobs = append(f.jobs, job{c.in.Jobs[i].Release, sched.Time(length), jobs[i].gang})
 	}
 	if data.Rule != "alone" {
@@ -135,10 +135,7 @@ func (c *Checker) bySizes(d *document, f *fluid, data *sharingData, work []*big.
 	}
 	for i := range f.jobs {
 		release := new(big.Int).Mul(integer(c.in.Jobs[i].Release), big.NewInt(data.Whole))
-		if !release.IsInt64() {
-			return proof{}, tooHard("the units of the machine's time are too short")
-		}
-		f.machine.release = append(f.machine.release, release.Int64())
+		f.machine.release = append(f.machine.release, small(release))
 		f.machine.size = append(f.machine.size, data.Sizes[i])
 		f.apart[i] = data.Sizes[i] == 0
 	}
@@ -205,7 +202,7 @@ func (c *Checker) apart(d *document, f *fluid) (proof, error) {
 	if d.Objective == sched.Makespan {
 		last := sched.Time(0)
 		for _, j := range f.jobs {
-			last = max(last, j.release+j.length)
+			last = max(last, j.end())
 		}
 		return lower(f.class, rational(last)), nil
 	}
@@ -214,7 +211,7 @@ func (c *Checker) apart(d *document, f *fluid) (proof, error) {
 	}
 	sum := new(big.Rat)
 	for i, j := range f.jobs {
-		sum.Add(sum, weighted(d.weight(&c.in.Jobs[i]), j.release+j.length))
+		sum.Add(sum, weighted(d.weight(&c.in.Jobs[i]), j.end()))
 	}
 	return lower(f.class, d.restate(c.in, sum)), nil
 }
@@ -228,7 +225,7 @@ func (c *Checker) exactHalves(d *document, f *fluid, work []*big.Rat) (proof, er
 	half, alone := make([]*big.Rat, len(work)), make([]*big.Rat, len(work))
 	for i := range work {
 		half[i] = new(big.Rat).Mul(work[i], big.NewRat(1, 2))
-		alone[i] = rational(f.jobs[i].release + f.jobs[i].length)
+		alone[i] = rational(f.jobs[i].end())
 	}
 	return lower(f.class, d.restate(c.in, d.meanBusy(c.in, &f.machine, f.whole, half, alone))), nil
 }

@@ -16,6 +16,9 @@ type job struct {
 	gang    int64
 }
 
+// end returns r_j + d_j.
+func (j *job) end() sched.Time { return add(j.release, j.length) }
+
 // claim states that a job trains for at least so many microseconds wherever it
 // is placed. Claims are needed of jobs with several stages that fit no server.
 type claim struct {
@@ -33,22 +36,24 @@ func (c *Checker) gangs(claims []claim) ([]job, error) {
 	}
 	if c.jobs == nil {
 		c.times = newTimes(c.in)
+		var jobs []job
 		for i := range c.in.Jobs {
 			j := &c.in.Jobs[i]
-			c.jobs = append(c.jobs, job{j.Release, j.Load + c.times.least(j), int64(j.Gang())})
+			jobs = append(jobs, job{j.Release, add(j.Load, c.times.least(j)), int64(j.Gang())})
 		}
+		c.jobs = jobs // all of them, or none
 	}
 	out := slices.Clone(c.jobs)
 	for _, m := range claims {
 		if m.Job < 0 || m.Job >= len(out) {
 			return nil, refuted("there is no job %d", m.Job)
 		}
-		j := &c.in.Jobs[m.Job]
-		d := j.Load + sched.Time(m.Time)
-		switch {
-		case m.Time < 0 || sched.Time(m.Time) > sched.MaxTime:
+		if m.Time < 0 || sched.Time(m.Time) > sched.MaxTime {
 			return nil, refuted("job %d is said to train for %d µs", m.Job, m.Time)
-		case d <= out[m.Job].length:
+		}
+		j := &c.in.Jobs[m.Job]
+		d := add(j.Load, sched.Time(m.Time))
+		if d <= out[m.Job].length {
 			continue
 		}
 		if err := c.times.atLeast(j, m.Time); err != nil {
@@ -124,7 +129,7 @@ func clip(v *big.Int) sched.Time {
 	if most := integer(sched.MaxTime + 1); v.Cmp(most) > 0 {
 		v = most
 	}
-	return sched.Time(v.Int64())
+	return sched.Time(small(v))
 }
 
 // kind tells jobs apart that may have different times per iteration.
@@ -144,7 +149,7 @@ func (t *times) evenly(b *stages) *big.Rat {
 			offers = append(offers, offer{x, z.gpus})
 		}
 	}
-	slices.SortFunc(offers, func(a, b offer) int { return cmp.Compare(a.gpus*b.x, b.gpus*a.x) }) // by g/x
+	slices.SortFunc(offers, func(a, b offer) int { return cmp.Compare(mul(a.gpus, b.x), mul(b.gpus, a.x)) }) // by g/x
 	low, high := 0, len(offers)-1
 	for low < high { // the least offer that suffices
 		mid := (low + high) / 2
@@ -167,7 +172,7 @@ func (t *times) hold(k, width, x, gpus int) bool {
 	}
 	most[0] = 0
 	for _, z := range t.sizes {
-		least, room := max(1, (z.gpus*x+gpus-1)/gpus), z.gpus/width
+		least, room := max(1, up(mul(z.gpus, x), gpus)), z.gpus/width
 		if least > room {
 			continue
 		}
@@ -243,9 +248,9 @@ func (s *cover) contents(gpus int, good func([]int) bool) ([][]int, error) {
 			}
 			return
 		}
-		for x := 0; x <= s.replicas[stage] && x*s.width[stage] <= room; x++ {
+		for x := 0; x <= s.replicas[stage] && mul(x, s.width[stage]) <= room; x++ {
 			counts[stage] = x
-			extend(stage+1, room-x*s.width[stage])
+			extend(stage+1, room-mul(x, s.width[stage]))
 		}
 		counts[stage] = 0
 	}
