@@ -34,7 +34,7 @@ func (s *search) add(total float64, i int, end float64) float64 {
 	if s.obj == sched.Makespan {
 		return max(total, end)
 	}
-	return total + s.jobs[i].weight*end
+	return total + s.weight[i]*end
 }
 
 // reaches reports whether a lower bound on the cost leaves nothing to gain.
@@ -75,7 +75,7 @@ func (s *search) bound(st *state, from int) float64 {
 		end := start + max(1, math.Ceil(left-rounding))
 		total = s.add(total, i, end)
 		alone = append(alone, end)
-		rest = append(rest, unfinished{float64(j.gang) * max(0, left) / (s.theta * float64(s.gpus)), max(0, left), j.weight})
+		rest = append(rest, unfinished{float64(j.gang) * max(0, left) / (s.theta * float64(s.gpus)), max(0, left), s.weight[i]})
 	}
 	switch {
 	case len(rest) == 0:
@@ -133,7 +133,10 @@ func compare(a, b float64) int {
 
 // exactly turns a lower bound in slots, which may be off by the search's slack,
 // into one on the objective.
-func (s *search) exactly(bound float64) *big.Rat { return s.objective(bound * (1 - s.slack)) }
+func (s *search) exactly(bound float64) *big.Rat {
+	v := s.objective(bound * (1 - s.slack))
+	return v.Mul(v, s.unit) // which is 1 where objective takes releases off
+}
 
 // objective turns a cost in slots into the objective's.
 func (p *problem) objective(cost float64) *big.Rat {

@@ -119,14 +119,14 @@ func (pr *program) limit() {
 	total, alone := 0.0, 0.0
 	for i := range pr.jobs {
 		total = s.add(total, i, float64(pr.start[i].end))
-		alone += pr.jobs[i].weight * float64(pr.jobs[i].release+pr.jobs[i].options[0].alone)
+		alone += s.weight[i] * float64(pr.jobs[i].release+pr.jobs[i].options[0].alone)
 	}
 	for i := range pr.jobs {
 		j := &pr.jobs[i]
 		last := total
 		if pr.obj != sched.Makespan {
 			least := float64(j.release + j.options[0].alone)
-			last = math.Ceil(least + (total-alone)/j.weight*(1+rounding))
+			last = math.Ceil(least + (total-alone)/s.weight[i]*(1+rounding))
 		}
 		pr.deadline = append(pr.deadline, max(int(last), pr.start[i].end))
 		pr.horizon = max(pr.horizon, pr.deadline[i])

@@ -108,7 +108,11 @@ type search struct {
 	nodes   int
 	stopped bool
 
-	order []int   // of jobs in which starts are tried
+	order []int // of jobs in which starts are tried
+	// weight are the jobs' divided by unit, so that costs are of an ordinary size.
+	weight []float64
+	unit   *big.Rat
+
 	theta float64 // how much sharing can make of a GPU, at least that
 	equal bool    // all weights are equal: ranked completions bound the cost
 	slack float64 // relative error of costs in floating point; 0 if they are integers
@@ -121,16 +125,30 @@ type search struct {
 
 func newSearch(ctx context.Context, p *problem, nodes int) *search {
 	s := &search{problem: p, ctx: ctx, most: nodes, equal: true, theta: p.theta()}
+	heaviest := 0.0
 	for i := range p.jobs {
+		w := p.jobs[i].weight
 		s.order = append(s.order, i)
-		s.equal = s.equal && p.jobs[i].weight == p.jobs[0].weight
-		if w := p.jobs[i].weight; w != math.Trunc(w) || w > 1<<30 {
+		s.equal = s.equal && w == p.jobs[0].weight
+		if heaviest = max(heaviest, w); w != math.Trunc(w) || w > wholeWeight {
 			s.slack = 1e-9
 		}
+	}
+	exponent := 0 // of the unit, a power of two
+	if s.slack > 0 {
+		_, exponent = math.Frexp(heaviest)
+	}
+	s.unit = new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), uint(max(0, exponent))), new(big.Int).Lsh(big.NewInt(1), uint(max(0, -exponent))))
+	for i := range p.jobs {
+		s.weight = append(s.weight, math.Ldexp(p.jobs[i].weight, -exponent))
 	}
 	s.keep(s.sequence())
 	return s
 }
+
+// wholeWeight is the largest weight with which costs are summed up as integers:
+// those of maxJobs jobs by maxSlots slots are then off by less than rounding.
+const wholeWeight = 1 << 8
 
 func (s *search) root() state {
 	var st state

@@ -2,6 +2,7 @@ package sharing_test
 
 import (
 	"context"
+	"math"
 	"math/big"
 	"testing"
 
@@ -71,5 +72,28 @@ func TestStartBetweenEvents(t *testing.T) {
 	r := solve(t, in, sched.TotalCompletion)
 	if last := r.Schedule.Segments[1]; r.Cost.Cmp(big.NewRat(6*int64(sched.Second), 1)) != 0 || last.Job != 0 || last.Start != sched.Second {
 		t.Errorf("it costs %v: %+v", r.Cost, r.Schedule.Segments)
+	}
+}
+
+// TestScaledWeights: weights that are all multiplied by one number multiply the
+// optimum by it, however large or small it is.
+func TestScaledWeights(t *testing.T) {
+	for seed := range uint64(60) {
+		in := small(seed)
+		base := make([]float64, len(in.Jobs))
+		for i := range in.Jobs {
+			base[i] = float64(1+(int(seed)+3*i)%5) + float64(seed%2)/8
+			in.Jobs[i].Weight = base[i]
+		}
+		want := solve(t, in, sched.WeightedCompletion).Cost
+		for _, e := range []int{-1071, -900, -20, 10, 27, 40, 600, 1020} {
+			for i := range in.Jobs {
+				in.Jobs[i].Weight = math.Ldexp(base[i], e)
+			}
+			factor := new(big.Rat).SetFloat64(math.Ldexp(1, e))
+			if r := solve(t, in, sched.WeightedCompletion); factor.Mul(factor, want).Cmp(r.Cost) != 0 {
+				t.Fatalf("seed %d: %v with weights times 2^%d, want %v", seed, r.Cost, e, factor)
+			}
+		}
 	}
 }
