@@ -17,8 +17,14 @@ import (
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/formulate/elastic"
+	"yardstick/formulate/maxweight"
+	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exhaustive"
+	"yardstick/solvers/exhaustive/bouts"
+	"yardstick/solvers/lpsolve"
+	"yardstick/solvers/milp"
 )
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
@@ -251,45 +257,65 @@ func above(r *rand.Rand, optimum *big.Rat, maximised bool) *big.Rat {
 type adversary struct {
 	t                         *testing.T
 	forged, honest, confirmed int
+	solved, refused           int // by exact solvers
 	kinds                     map[string]int
+}
+
+// question is an instance and what is asked of it.
+type question struct {
+	in      *sched.Instance
+	obj     sched.Objective
+	class   sched.Class
+	optimum *big.Rat // nil if a job runs nowhere
+	exact   bool     // the optimum is that of the class, and not only of one that it contains
+}
+
+func ask(r *rand.Rand) (q question) {
+	model := pick(r, sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic, sched.ModelElastic)
+	few := r.IntN(2) == 0
+	q.in, q.obj, q.exact = extreme(r, model, few), pick(r, minimised...), true
+	switch model {
+	case sched.ModelGang:
+		q.class = sched.Class{Kind: sched.N, Slotted: r.IntN(2) == 0}
+	case sched.ModelPreemptive:
+		q.class = sched.Class{Kind: pick(r, sched.N, sched.P), Slotted: r.IntN(2) == 0}
+		q.exact = q.class.Kind == sched.N || few && q.class.Slotted && len(q.in.Cluster.Servers) == 1
+	case sched.ModelSharing:
+		q.class, q.exact = sched.Class{Kind: sched.S, Slotted: true}, few && len(q.in.Jobs) < 3
+		for _, row := range q.in.Interference {
+			q.exact = q.exact && slices.Max(row) < 10 // otherwise two jobs may be at it for ever
+		}
+	case sched.ModelElastic:
+		q.class = sched.Class{Kind: sched.E, Slotted: true}
+		if r.IntN(2) == 0 {
+			q.obj = sched.ScheduledWeight
+		}
+	}
+	if q.class.Kind == sched.P || q.class.Kind == sched.S { // the enumerations go on while waiting costs next to nothing
+		lightest, heaviest := math.Inf(1), 0.0
+		for i := range q.in.Jobs {
+			lightest, heaviest = min(lightest, q.in.Jobs[i].Weight), max(heaviest, q.in.Jobs[i].Weight)
+		}
+		q.exact = q.exact && (q.obj != sched.WeightedCompletion || heaviest/lightest < 10)
+	}
+	q.optimum = uninterrupted(q.in, q.obj, q.class.Slotted)
+	switch {
+	case q.optimum == nil || !q.exact:
+	case q.class.Kind == sched.P:
+		q.optimum = interrupted(q.in, q.obj, q.optimum)
+	case q.class.Kind == sched.S:
+		_, q.optimum = schedtest.SharingBruteForce(q.in, q.obj)
+	}
+	return q
 }
 
 // attack tries to have false statements about one instance accepted.
 func (a *adversary) attack(seed uint64) {
 	t, r := a.t, schedtest.Rand(seed)
-	model := pick(r, sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic, sched.ModelElastic)
-	few := r.IntN(2) == 0
-	in := extreme(r, model, few)
-	obj := pick(r, minimised...)
-	if model == sched.ModelElastic && r.IntN(2) == 0 {
-		obj = sched.ScheduledWeight
-	}
-	var class, searched sched.Class
-	exact := true // the optimum is that of the class searched
-	switch model {
-	case sched.ModelGang, sched.ModelPreemptive:
-		class = sched.Class{Kind: sched.N, Slotted: r.IntN(2) == 0}
-		searched = class
-		if model == sched.ModelPreemptive && r.IntN(2) == 0 {
-			class.Kind, searched.Kind = sched.P, sched.P
-			exact = few && class.Slotted && len(in.Cluster.Servers) == 1
-		}
-	case sched.ModelSharing:
-		class = sched.Class{Kind: sched.S, Slotted: true}
-		searched, exact = class, few && len(in.Jobs) < 3
-	case sched.ModelElastic:
-		class = sched.Class{Kind: sched.E, Slotted: true}
-		searched = class
-	}
-	optimum := uninterrupted(in, obj, class.Slotted)
+	q := ask(r)
+	in, obj, class, optimum, exact := q.in, q.obj, q.class, q.optimum, q.exact
 	if optimum == nil {
-		return // a job runs nowhere: whatever is said of all schedules is true
-	}
-	if searched.Kind == sched.P && exact {
-		optimum = interrupted(in, obj, optimum)
-	}
-	if searched.Kind == sched.S && exact {
-		_, optimum = schedtest.SharingBruteForce(in, obj)
+		return // whatever is said of all schedules is true
 	}
 	describe := func() string {
 		text, _ := json.Marshal(in)
@@ -318,6 +344,9 @@ func (a *adversary) attack(seed uint64) {
 		case !errors.Is(err, certify.ErrTooHard):
 			t.Fatalf("the optimum is not accepted: %v\n%s", err, describe())
 		}
+	}
+	if exact {
+		a.solve(in, obj, class, optimum, describe)
 	}
 	for range 4 {
 		a.forged++
@@ -348,6 +377,56 @@ func (a *adversary) attack(seed uint64) {
 				a.kinds[p.Kind]++
 			}
 		}
+	}
+}
+
+// solve has the exact solver of the model find the optimum. Nothing that it states is
+// beyond that, and it is that if it says so.
+func (a *adversary) solve(in *sched.Instance, obj sched.Objective, class sched.Class, optimum *big.Rat, describe func() string) {
+	var lower, cost *big.Rat
+	var err error
+	ctx, limits := a.t.Context(), milp.Limits{Nodes: 2000}
+	switch {
+	case obj.Maximised():
+		if in.DeadlineSlots() > 100 {
+			return
+		}
+		var x *maxweight.Optimum
+		if x, err = maxweight.Solve(ctx, in, lpsolve.LP{}, limits); err == nil {
+			lower, cost = x.Weight, x.Upper // lower ≤ optimum ≤ upper, of what is maximised
+		}
+	case class.Kind == sched.E:
+		var x *elastic.Optimum
+		if x, err = elastic.Solve(ctx, in, obj, lpsolve.LP{}, limits); err == nil {
+			lower, cost = x.Lower, x.Cost
+		}
+	case class.Kind == sched.S:
+		var x *sharing.Result
+		if x, err = sharing.Solve(ctx, in, obj, limits); err == nil {
+			lower, cost = x.Lower, x.Cost
+		}
+	case class.Slotted && in.Model == sched.ModelPreemptive:
+		var x *bouts.Result
+		if x, err = bouts.Solve(ctx, in, obj, bouts.Options{Limits: limits, NonPreemptive: class.Kind == sched.N}); err == nil {
+			lower, cost = x.Lower, x.Cost
+		}
+	case !class.Slotted && in.Model == sched.ModelGang:
+		continuous := *in
+		continuous.Slot = 0
+		var x *exhaustive.Result
+		if x, err = exhaustive.Solve(ctx, &continuous, obj, limits); err == nil {
+			lower, cost = x.Lower, x.Cost
+		}
+	default:
+		return
+	}
+	if err != nil {
+		a.refused++
+		return
+	}
+	a.solved++
+	if lower.Cmp(optimum) > 0 || cost.Cmp(optimum) < 0 {
+		a.t.Fatalf("a solver states %s and %s\n%s", lower.RatString(), cost.RatString(), describe())
 	}
 }
 
@@ -403,7 +482,7 @@ func TestAdversary(t *testing.T) {
 	for seed := uint64(0); a.forged < most; seed++ {
 		a.attack(seed)
 	}
-	t.Logf("%d forged certificates; %d of %d optima confirmed; evaluated: %v", a.forged, a.confirmed, a.honest, a.kinds)
+	t.Logf("%d forged certificates; %d of %d optima confirmed; %d solved, %d refused by solvers; evaluated: %v", a.forged, a.confirmed, a.honest, a.solved, a.refused, a.kinds)
 	if a.confirmed < a.honest/3 {
 		t.Errorf("only %d of %d optima were confirmed by search", a.confirmed, a.honest)
 	}
