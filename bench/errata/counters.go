@@ -36,8 +36,10 @@ func unitPrices(in *sched.Instance) (*pricing.Prices, error) {
 
 func staleCounter() Erratum {
 	return Erratum{
-		Name: "stale-counter", Paper: primalDualPaper, Where: "Algorithm 4, line 6; Theorem 1, Section 5.3",
-		Claim:      "Algorithm 4 yields an optimal solution of problem (13), in which all workers are placed.",
+		Name: "stale-counter",
+		Passage: Passage{primalDualPaper, "Algorithm 4, line 6; Theorem 1, Section 5.3",
+			"Algorithm 4 and Algorithm 5 yield an optimal solution of problem (13) in two scenarios, respectively."},
+		Scope:      pricingScope(),
 		Finding:    "The number of workers still to be placed is set once, counted down, and not set again for the next server that may host the parameter servers. Two workers and two servers of 2 and 3 units at price 1: the second round has nothing left to place, \"finds\" a schedule of no workers and two parameter servers at cost 2 and prefers it. The optimum costs 3.",
 		Correction: "Set the counter anew for every host and window. The algorithm is then still not optimal: see \"cheapest-first\".",
 		run: func(context.Context) (*Evidence, error) {
@@ -55,7 +57,11 @@ func staleCounter() Erratum {
 			if !ok {
 				return nil, errors.New("there is no schedule")
 			}
-			return &Evidence{Instance: in, Facts: []Fact{
+			clauses, err := pricingClauses(in, &pricing.Choice{ElasticConfig: printed.ElasticConfig, Workers: []int{1, 1}, Host: 1, Servers: 1})
+			if err != nil {
+				return nil, err
+			}
+			return &Evidence{Instance: in, Scope: clauses, Facts: []Fact{
 				{"workers that the schedule needs", "", big.NewRat(int64(printed.ElasticConfig.Workers), 1), big.NewRat(2, 1)},
 				{"workers that Algorithm 4 places", "", placed(&printed), new(big.Rat)},
 				{"its cost", "", big.NewRat(printed.Cost, 1), big.NewRat(2, 1)},
@@ -68,8 +74,10 @@ func staleCounter() Erratum {
 // ringCounter: two workers take one slot, one takes two, and there is one slot.
 func ringCounter() Erratum {
 	return Erratum{
-		Name: "ring-counter", Paper: primalDualPaper, Where: "Algorithm 7, line 5; Theorem 6, Section 6.4",
-		Claim:      "Algorithm 7 yields an optimal solution of problem (16) where a ring is on several servers.",
+		Name: "ring-counter",
+		Passage: Passage{primalDualPaper, "Algorithm 7, line 5; Theorem 6, Section 6.4",
+			"Algorithm 6 and Algorithm 7 producess optimal solution of problem (16) in two cases, respectively."},
+		Scope:      []string{"a ring of at most D_j workers with the least number of slots, Eqs. (21b), (21c)", "no server overdrawn"},
 		Finding:    "The number of workers still to be placed starts from the number of slots, not of workers. A ring of two workers for one slot: one worker is placed, at cost 1. The optimum costs 2.",
 		Correction: "Start from the number of workers, for every window. Then the theorem holds: the cheapest servers first is exact for rings.",
 		run: func(context.Context) (*Evidence, error) {
@@ -87,7 +95,14 @@ func ringCounter() Erratum {
 			if !ok || !okReset || !okBest {
 				return nil, errors.New("no schedule is found")
 			}
-			e := &Evidence{Instance: in, Facts: []Fact{
+			place := in.ElasticPlacement(0, 0, []int{1, 1}, nil)
+			c, err := in.ReadElastic(0, &place)
+			if err != nil {
+				return nil, err
+			}
+			e := &Evidence{Instance: in, Scope: []Clause{
+				{"a ring of at most D_j workers with the least number of slots, Eqs. (21b), (21c)", in.Jobs[0].Elastic.Ring && c.Workers == in.Jobs[0].Elastic.MaxWorkers && c.Slots == 1},
+				{"no server overdrawn", fits(in, []int{1, 1}, 0, 0)}}, Facts: []Fact{
 				{"workers that the schedule needs", "", big.NewRat(int64(printed.ElasticConfig.Workers), 1), big.NewRat(2, 1)},
 				{"workers that Algorithm 7 places", "", placed(&printed), big.NewRat(1, 1)},
 				{"workers that it places once repaired", "", placed(&reset), big.NewRat(2, 1)},
@@ -101,17 +116,18 @@ func ringCounter() Erratum {
 	}
 }
 
-func pseudoPolynomial() Erratum {
-	return Erratum{
-		Name: "pseudo-polynomial", Paper: primalDualPaper, Where: "Theorem 4, Section 5.4; Theorem 8, Section 6.4",
-		Claim:      "A_online runs in polynomial time, O(log w(J)·J·M·P·T²·log T·(H log H + H²)).",
-		Finding:    "T is a number in the input, not the size of a part of it. One job, one server and two resources: with T = 4,096 in place of 1,024 the instance is two characters longer, and A_maxweight keeps 8,192 prices in place of 2,048.",
-		Correction: "The time is pseudo-polynomial: polynomial in T and in the numbers of workers D_j, not in their lengths.",
+func pseudoPolynomial() Remark {
+	return Remark{
+		Name: "pseudo-polynomial",
+		Passage: Passage{primalDualPaper, "Theorem 4, Section 5.3; Theorem 8, Section 6.4",
+			"A_online in Algorithm 1 runs in polynomial time, with time complexity O((log w(J))JMPT^2 log T(H log H + H^2))."},
+		Finding: "One job, one server and two resources: with T = 4,096 in place of 1,024 the instance is two characters longer, and A_maxweight keeps 8,192 prices in place of 2,048.",
+		True:    "Polynomial in the numbers T and D_j, which enter the input by their digits: pseudo-polynomial.",
 		run: func(context.Context) (*Evidence, error) {
 			e := &Evidence{}
 			var length int64 // of the first
 			for _, c := range []struct{ slots, prices, longer int64 }{{1024, 2048, 0}, {4096, 8192, 2}} {
-				in := market("pseudo-polynomial", 2, 2, []demand{{1, 1, 1}}, 1)
+				in := market("pseudo-polynomial", 2, 2, []demand{{a: 1, b: 2, weight: 1}}, 1)
 				in.Deadline = sched.Time(c.slots) * in.Slot
 				if err := in.Validate(); err != nil {
 					return nil, err

@@ -1,10 +1,13 @@
-// Package errata holds corrections to the papers that can be run: for every
-// statement that is false, empty or attained, an instance built by code, what the
-// paper's algorithm does on it, and the values that this must give.
+// Package errata holds what there is to say about the papers' text, as code that
+// runs. An [Erratum] is a passage that is false where the paper makes it: it
+// carries the quotation, the place, the scope and a counterexample that is
+// checked to lie inside that scope. A [Remark] is about a passage that is true as
+// printed, or whose slip misleads nobody: it carries what is true, with a check. A
+// [Slip] is a misprint that needs no check.
 //
-// docs/errata.md lists them; docs/theorems.md (A-SRPT), docs/primaldual.md and
-// docs/sharing.md tell the same story with proofs. [Statements] evaluates what the
-// papers state on any instance.
+// docs/errata.md is generated from them; docs/theorems.md (A-SRPT),
+// docs/primaldual.md and docs/sharing.md tell the same story with proofs.
+// [Statements] evaluates what the papers state on any instance.
 package errata
 
 import (
@@ -13,47 +16,114 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"yardstick/bounds/theorems"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
 
-// Erratum is a statement of a paper and what an instance says about it.
+// Passage is what a paper prints, and where.
+type Passage struct {
+	Paper string // short name
+	Where string // section, equation, algorithm or theorem, and case
+	Quote string // in the paper's words; … stands for what is left out, [] for what is added
+}
+
+// Erratum is a passage that is false within its scope.
 type Erratum struct {
-	Name       string
-	Paper      string
-	Where      string // section, equation or statement
-	Claim      string // what the paper says
-	Finding    string // what is violated, attained or missing
-	Correction string
+	Name string
+	Passage
+	Scope      []string // what the paper assumes where it says so, clause by clause
+	Finding    string   // what the counterexample shows
+	Correction string   // what holds instead
 
 	run func(context.Context) (*Evidence, error)
 }
 
+// Remark is about a passage that is true, or that misleads nobody.
+type Remark struct {
+	Name string
+	Passage
+	Finding string // what an instance shows
+	True    string // the statement that is true
+
+	run func(context.Context) (*Evidence, error)
+}
+
+// Slip is a misprint whose meaning is clear.
+type Slip struct {
+	Passage
+	Read string // how to read it
+}
+
+// Run builds the instance, schedules it and measures. The evidence is to be
+// checked by Check.
+func (e *Erratum) Run(ctx context.Context) (*Evidence, error) { return run(ctx, e.Name, e.run) }
+
 // Run builds the instance, schedules it and measures. The evidence is to be
 // checked by Evidence.Check.
-func (e *Erratum) Run(ctx context.Context) (*Evidence, error) {
-	found, err := e.run(ctx)
+func (r *Remark) Run(ctx context.Context) (*Evidence, error) { return run(ctx, r.Name, r.run) }
+
+func run(ctx context.Context, name string, f func(context.Context) (*Evidence, error)) (*Evidence, error) {
+	found, err := f(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("errata: %s: %w", e.Name, err)
+		return nil, fmt.Errorf("errata: %s: %w", name, err)
 	}
 	return found, nil
 }
 
-// Evidence is what running an erratum found.
+// Check returns an error that lists every clause of the scope that a
+// counterexample does not check or meet, and what Evidence.Check finds.
+func (e *Erratum) Check(found *Evidence) error {
+	var all error
+	for _, run := range found.runs() {
+		var checked []string
+		for _, c := range run.Scope {
+			checked = append(checked, c.Text)
+			if !c.Met {
+				all = errors.Join(all, fmt.Errorf("the counterexample is outside the scope: %s", c.Text))
+			}
+		}
+		if len(e.Scope) == 0 || !slices.Equal(checked, e.Scope) {
+			all = errors.Join(all, fmt.Errorf("the scope is %q, and checked is %q", e.Scope, checked))
+		}
+		for _, x := range run.Expected {
+			r, ok := run.Result(x.Statement, x.Form)
+			if !ok || r.Verdict != theorems.Violated {
+				continue
+			}
+			for _, u := range r.Unmet {
+				if !u.Unstated() {
+					all = errors.Join(all, fmt.Errorf("the counterexample does not meet what %s states: %s", x.Statement, u))
+				}
+			}
+		}
+	}
+	return errors.Join(all, found.Check())
+}
+
+// Evidence is what running an erratum or a remark found.
 type Evidence struct {
 	Instance *sched.Instance  // nil where validation refuses it
-	Schedule *verify.Verified // what A-SRPT makes of it; nil where placements alone matter
-	Better   *verify.Verified // another schedule, which bounds OPT_A from above; nil if none is needed
+	Schedule *verify.Verified // what the paper's policy makes of it; nil where placements alone matter
+	Better   *verify.Verified // another schedule, which bounds the optimum from above; nil if none is needed
 
 	lower *big.Rat // proven bound on OPT_A
 
+	Scope    []Clause // of an erratum
 	Facts    []Fact
 	Results  []theorems.Result // of the run, if there is one
 	Expected []Expectation     // about Results
 
 	earlier []*Evidence // runs whose facts are among Facts
+}
+
+// Clause is a clause of an erratum's scope, and whether the counterexample meets
+// it.
+type Clause struct {
+	Text string
+	Met  bool
 }
 
 // Fact is a measured value and what it must be.
@@ -78,7 +148,7 @@ func (e *Evidence) Check() error {
 			all = errors.Join(all, fmt.Errorf("%s: %v, want %v", f.What, f.Got, f.Want))
 		}
 	}
-	for _, run := range append(slices.Clone(e.earlier), e) {
+	for _, run := range e.runs() {
 		all = errors.Join(all, run.checkVerdicts())
 	}
 	return all
@@ -94,6 +164,9 @@ func (e *Evidence) checkVerdicts() error {
 	}
 	return all
 }
+
+// runs returns the evidence of every run that was joined, the last one last.
+func (e *Evidence) runs() []*Evidence { return append(slices.Clone(e.earlier), e) }
 
 // join returns the last of several runs with the facts of all.
 func join(runs ...*Evidence) *Evidence {
@@ -116,17 +189,61 @@ func (e *Evidence) Result(statement, form string) (theorems.Result, bool) {
 	return theorems.Result{}, false
 }
 
-// All returns every erratum, in the order of the papers.
-func All() []Erratum {
+// Papers returns the papers' short names, in the order of the page.
+func Papers() []string { return []string{asrptPaper, primalDualPaper, lazerPaper, sharingPaper} }
+
+// Errata returns every erratum, in the order of the papers.
+func Errata() []Erratum {
 	return []Erratum{
-		fewestServers(), fullServers(), loneReplica(), unattained(),
-		slowIntra(), slottedLemma2(), slottedTheorem1(),
-		oneJob(), blocker(), wholeCluster(), splitStage(), overPrediction(), flowTime(),
-		staleCounter(), cheapestFirst(), ringCounter(), refused(), baits(), pseudoPolynomial(),
-		offByOne(), starved(), overlappingWindows(), foresight(),
-		idleCluster(), ownFragments(), overtaken(),
-		shortJob(), longJob(), fallingSum(), slowedAlone(),
+		fullServers(), slottedLemma2(), slottedTheorem1(),
+		staleCounter(), cheapestFirst(), ringCounter(), refused(), baits(), offByOne(), starved(),
+		idleCluster(), overtaken(),
+		slowedAlone(),
+	}
+}
+
+// Remarks returns every remark, in the order of the papers.
+func Remarks() []Remark {
+	return []Remark{
+		fewestServers(), loneReplica(), unattained(), slowIntra(), wholeCluster(),
+		oneJob(), blocker(), splitStage(), overPrediction(), flowTime(),
+		pseudoPolynomial(), overlappingWindows(), foresight(),
+		ownFragments(),
+		letters(), caseOne(), case2Everywhere(), fallingSum(),
 	}
 }
 
 const asrptPaper = "A-SRPT"
+
+// Table returns the errata, the remarks and the slips of a paper, a table each, as
+// docs/errata.md has them.
+func Table(paper string) string {
+	var b strings.Builder
+	row := func(cells ...string) {
+		for _, c := range cells {
+			fmt.Fprintf(&b, "| %s ", strings.ReplaceAll(c, "|", `\|`))
+		}
+		b.WriteString("|\n")
+	}
+	b.WriteString("### Errata\n\n| erratum | where | as printed | within | counterexample | instead |\n|---|---|---|---|---|---|\n")
+	for _, e := range Errata() {
+		if e.Paper == paper {
+			row("`"+e.Name+"`", e.Where, e.quoted(), strings.Join(e.Scope, "; "), e.Finding, e.Correction)
+		}
+	}
+	b.WriteString("\n### Remarks\n\n| remark | where | as printed | what is true | measured |\n|---|---|---|---|---|\n")
+	for _, r := range Remarks() {
+		if r.Paper == paper {
+			row("`"+r.Name+"`", r.Where, r.quoted(), r.True, r.Finding)
+		}
+	}
+	b.WriteString("\n### Slips\n\n| where | as printed | read |\n|---|---|---|\n")
+	for _, s := range Slips() {
+		if s.Paper == paper {
+			row(s.Where, s.quoted(), s.Read)
+		}
+	}
+	return b.String()
+}
+
+func (p *Passage) quoted() string { return "“" + p.Quote + "”" }

@@ -18,49 +18,111 @@ import (
 	"yardstick/solvers/exhaustive"
 )
 
-// TestAll runs every erratum and checks its values.
-func TestAll(t *testing.T) {
-	var names []string
-	for _, e := range errata.All() {
-		t.Run(e.Name, func(t *testing.T) {
-			for what, text := range map[string]string{"paper": e.Paper, "where": e.Where, "claim": e.Claim, "finding": e.Finding, "correction": e.Correction} {
-				if strings.TrimSpace(text) == "" {
-					t.Errorf("%s is missing", what)
-				}
-			}
-			found, err := e.Run(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := found.Check(); err != nil {
-				t.Error(err)
-			}
-			if len(found.Facts) == 0 {
-				t.Error("nothing is measured")
-			}
-			for _, f := range found.Facts {
-				t.Logf("%s: %s %s", f.What, f.Got.FloatString(4), f.Unit)
-			}
-			for _, r := range found.Results {
-				if r.Contradiction() {
-					t.Errorf("%s %s is violated though its assumptions are met: %v > %v", r.Statement, r.Form, r.Left, r.Right)
-				}
-				if r.Verdict == theorems.Violated {
-					t.Logf("%s, %s: violated; unmet %q", r.Statement, r.Form, r.Unmet)
-				}
-			}
-		})
-		names = append(names, e.Name)
+// check runs an entry and logs what it measures.
+func check(t *testing.T, texts map[string]string, found *errata.Evidence, err error) {
+	t.Helper()
+	for what, text := range texts {
+		if strings.TrimSpace(text) == "" {
+			t.Errorf("%s is missing", what)
+		}
 	}
-	slices.Sort(names)
-	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) || len(names) < 11 {
-		t.Errorf("names %v", names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Facts) == 0 {
+		t.Error("nothing is measured")
+	}
+	for _, f := range found.Facts {
+		t.Logf("%s: %s %s", f.What, f.Got.FloatString(4), f.Unit)
+	}
+	for _, r := range found.Results {
+		if r.Contradiction() {
+			t.Errorf("%s %s is violated though its assumptions are met: %v > %v", r.Statement, r.Form, r.Left, r.Right)
+		}
+		if r.Verdict == theorems.Violated {
+			t.Logf("%s, %s: violated; unmet %q", r.Statement, r.Form, r.Unmet)
+		}
 	}
 }
 
-// TestCheck: evidence that is not as expected is reported.
+func passage(p errata.Passage) map[string]string {
+	return map[string]string{"paper": p.Paper, "where": p.Where, "quote": p.Quote}
+}
+
+// TestErrata runs every erratum: its counterexample lies inside the scope that it
+// states, clause by clause, and has the values that it must have.
+func TestErrata(t *testing.T) {
+	for _, e := range errata.Errata() {
+		t.Run(e.Name, func(t *testing.T) {
+			texts := passage(e.Passage)
+			texts["finding"], texts["correction"] = e.Finding, e.Correction
+			found, err := e.Run(context.Background())
+			check(t, texts, found, err)
+			if err := e.Check(found); err != nil {
+				t.Error(err)
+			}
+			for _, c := range found.Scope {
+				t.Logf("within: %s", c.Text)
+			}
+		})
+	}
+}
+
+// TestRemarks runs every remark: what it says is true is checked, and no statement of
+// a paper fails within its assumptions.
+func TestRemarks(t *testing.T) {
+	for _, r := range errata.Remarks() {
+		t.Run(r.Name, func(t *testing.T) {
+			texts := passage(r.Passage)
+			texts["finding"], texts["what is true"] = r.Finding, r.True
+			found, err := r.Run(context.Background())
+			check(t, texts, found, err)
+			if err := found.Check(); err != nil {
+				t.Error(err)
+			}
+			for _, x := range found.Results {
+				within := !slices.ContainsFunc(x.Unmet, func(u theorems.Assumption) bool { return !u.Unstated() })
+				if x.Form == theorems.Printed && x.Verdict == theorems.Violated && within {
+					t.Errorf("%s is violated as printed within its scope, and this is no erratum", x.Statement)
+				}
+			}
+		})
+	}
+}
+
+// TestNames: every entry has a name of its own, and a paper that is known.
+func TestNames(t *testing.T) {
+	var names []string
+	of := func(name string, p errata.Passage) {
+		names = append(names, name)
+		if !slices.Contains(errata.Papers(), p.Paper) {
+			t.Errorf("%s is about %q", name, p.Paper)
+		}
+	}
+	for _, e := range errata.Errata() {
+		of(e.Name, e.Passage)
+	}
+	for _, r := range errata.Remarks() {
+		of(r.Name, r.Passage)
+	}
+	slices.Sort(names)
+	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) {
+		t.Errorf("names %v", names)
+	}
+	for _, s := range errata.Slips() {
+		if !slices.Contains(errata.Papers(), s.Paper) || s.Where == "" || s.Quote == "" || s.Read == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// TestCheck: evidence that is not as expected is reported, and so is a
+// counterexample that misses a clause of the scope or leaves one unchecked.
 func TestCheck(t *testing.T) {
-	for _, e := range errata.All() {
+	for _, e := range errata.Errata() {
+		if e.Name == "starved" || e.Name == "slotted-lemma-2" {
+			continue // they take longer and are alike
+		}
 		found, err := e.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +130,7 @@ func TestCheck(t *testing.T) {
 		for i := range found.Facts {
 			f := found.Facts[i]
 			found.Facts[i].Want = new(big.Rat).Add(f.Want, big.NewRat(1, 1_000_000_000))
-			if found.Check() == nil {
+			if e.Check(found) == nil {
 				t.Errorf("%s: a wrong %s passes", e.Name, f.What)
 			}
 			found.Facts[i] = f
@@ -76,13 +138,32 @@ func TestCheck(t *testing.T) {
 		for i := range found.Expected {
 			x := found.Expected[i]
 			found.Expected[i].Want = theorems.Undecided
-			if found.Check() == nil {
+			if e.Check(found) == nil {
 				t.Errorf("%s: a wrong verdict on %s passes", e.Name, x.Statement)
 			}
 			found.Expected[i] = x
 		}
-		if e.Name == "slotted-theorem-1" {
-			break // the rest take longer and are alike
+		for i := range found.Scope {
+			found.Scope[i].Met = false
+			if e.Check(found) == nil {
+				t.Errorf("%s: a counterexample passes outside the scope %q", e.Name, found.Scope[i].Text)
+			}
+			found.Scope[i].Met = true
+		}
+		for i := range found.Results {
+			unmet := found.Results[i].Unmet
+			found.Results[i].Unmet = append(slices.Clone(unmet), theorems.SmallDemands)
+			refuted := slices.ContainsFunc(found.Expected, func(x errata.Expectation) bool {
+				return x.Want == theorems.Violated && x.Statement == found.Results[i].Statement && x.Form == found.Results[i].Form
+			})
+			if refuted && e.Check(found) == nil {
+				t.Errorf("%s: a run that does not meet what the paper states passes", e.Name)
+			}
+			found.Results[i].Unmet = unmet
+		}
+		found.Scope = found.Scope[1:]
+		if e.Check(found) == nil {
+			t.Errorf("%s: a clause of the scope that is not checked passes", e.Name)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func neverStarted(v *verify.Verified) *big.Rat {
 // leftOut compares what is never started under the algorithm as printed with what
 // is after the correction, which must be nothing.
 func leftOut(ctx context.Context, in *sched.Instance, printed lazer.Options, want int64) (*Evidence, error) {
-	e := &Evidence{Instance: in}
+	e := &Evidence{Instance: in, Scope: lazerClauses(in)}
 	var err error
 	if e.Schedule, err = preempting(ctx, in, printed); err != nil {
 		return nil, err
@@ -66,9 +66,11 @@ func leftOut(ctx context.Context, in *sched.Instance, printed lazer.Options, wan
 
 func idleCluster() Erratum {
 	return Erratum{
-		Name: "idle-cluster", Paper: lazerPaper, Where: "Algorithm 1, line 3; Algorithm 2, line 2",
-		Claim:      "A new job for which no running jobs are to be preempted is put into the waiting queue, which is looked at when a job completes.",
-		Finding:    "Available GPUs start at 0, not at those that are free. In an idle cluster there is nothing to preempt and nothing will complete: two jobs of one GPU on two GPUs are never started.",
+		Name: "idle-cluster",
+		Passage: Passage{lazerPaper, "Algorithm 1, line 3; Algorithm 2, line 2; Section 2",
+			"Upon arrival, a job (j_k) waits in the queue until the required GPUs become available (①). Once available, the scheduler loads the model … 3: if J_r = ∅ then Enqueue j_new into WQ; return … 2: J_r ← ∅; avail_gpus ← 0"},
+		Scope:      lazerScope(),
+		Finding:    "Printed, the algorithms do not do what Section 2 says: available GPUs start at 0, not at those that are free. In an idle cluster there is nothing to preempt and nothing will complete: two jobs of one GPU on two GPUs are never started.",
 		Correction: "Count free GPUs, and start a job at once for which they suffice.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			in := gangs("idle-cluster", 2, flat(0, 1, sched.Second), flat(sched.Second, 1, sched.Second))
@@ -77,12 +79,13 @@ func idleCluster() Erratum {
 	}
 }
 
-func ownFragments() Erratum {
-	return Erratum{
-		Name: "own-fragments", Paper: lazerPaper, Where: "Algorithm 1, lines 12 to 17",
-		Claim:      "When a job completes, the waiting jobs are started whose demands fit the GPUs that it releases.",
-		Finding:    "GPUs that stay idle are never put together. Two jobs of one GPU for 10 s run on two GPUs when a job of both arrives that is longer: it is offered one GPU twice, and never started.",
-		Correction: "Offer all free GPUs, at the ends of pauses as well.",
+func ownFragments() Remark {
+	return Remark{
+		Name: "own-fragments",
+		Passage: Passage{lazerPaper, "Section 4, \"Lazer on job completion\"; Algorithm 1, lines 12 to 17",
+			"the completion handler identifies the GPUs secured from the completed job (line 12). Then, it selects jobs from WQ whose GPU demands fit within the secured GPUs"},
+		Finding: "To the letter, GPUs that stay idle are never put together. Two jobs of one GPU for 10 s run on two GPUs when a job of both arrives that is longer: it is offered one GPU twice, and never started.",
+		True:    "The paper does not say that every job starts in the end. With all free GPUs on offer, at the ends of pauses as well, every job does.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			in := gangs("own-fragments", 2, flat(0, 1, 10*sched.Second), flat(0, 1, 10*sched.Second), flat(sched.Second, 2, 20*sched.Second))
 			return leftOut(ctx, in, lazer.Options{OwnGPUs: true}, 1)
@@ -90,17 +93,34 @@ func ownFragments() Erratum {
 	}
 }
 
-// overtaken: b has 15.5 s to go when c arrives, and c 30 s; n needs 6 s and both of
-// their GPUs.
+// lazerScope is the model of Section 2 of the Lazer paper.
+func lazerScope() []string {
+	return []string{"gangs of at most all GPUs, each submitted with its number of GPUs", "remaining durations are known"}
+}
+
+// lazerClauses checks lazerScope.
+func lazerClauses(in *sched.Instance) []Clause {
+	gangs, known := in.Validate() == nil && in.Model == sched.ModelPreemptive, true
+	for i := range in.Jobs {
+		gangs = gangs && in.Jobs[i].Gang() <= in.Cluster.GPUs()
+		known = known && in.Jobs[i].Iters > 0 // the runs here predict nothing
+	}
+	scope := lazerScope()
+	return []Clause{{scope[0], gangs}, {scope[1], known}}
+}
+
+// overtaken: at 5 s the second job has 15 s to go, and the one that waited, w, 29 s.
 func overtaken() Erratum {
 	return Erratum{
-		Name: "overtaken", Paper: lazerPaper, Where: "Section 4, \"Lazer on job completion\"",
-		Claim:      "Waiting jobs cannot preempt a running job unless one completes, since running jobs only get closer to their ends while waiting ones keep their remaining durations.",
-		Finding:    "A job may wait for want of GPUs and not of priority. On two GPUs, jobs of one GPU for 4 and 20 s run; n, both GPUs for 6 s, arrives at 1 s and is refused, as only the second one has longer to go. At 4.5 s a job of one GPU for 30 s arrives and takes the GPU of the first. From then on n has the shortest remaining duration and could preempt both, but starts at 34.5 s. Doing so at 4.5 s costs 81 s in all in place of 99.",
+		Name: "overtaken",
+		Passage: Passage{lazerPaper, "Section 4, \"Lazer on job completion\"",
+			"Jobs enter WQ when, at their arrival time, they have lower priority than the running jobs or there are not enough GPUs available … Thus, WQ jobs cannot preempt a running job unless one completes and releases GPUs."},
+		Scope:      append(lazerScope(), "no job completes or arrives meanwhile"),
+		Finding:    "Of jobs that wait for want of GPUs and not of priority this is not so. On two GPUs, jobs of one GPU for 4 and 20 s run. n, both GPUs for 6 s, arrives at 1 s and waits, as only one of them has longer to go; w, one GPU for 30 s, arrives at 2 s and waits. At 4 s the first job completes, and w fits its GPU. At 5 s, when nothing happens, both running jobs have longer to go than n, 15 and 29 s, and release what it needs: the two conditions of Section 4.1. Preempting then costs 81 s in all; as n waits to 34 s, the total is 98.",
 		Correction: "None to the algorithm as it stands, which serves waiting jobs at completions. That nothing else could be done for them is not so.",
 		run: func(ctx context.Context) (*Evidence, error) {
-			half := sched.Second / 2
-			in := gangs("overtaken", 2, flat(0, 1, 4*sched.Second), flat(0, 1, 20*sched.Second), flat(sched.Second, 2, 6*sched.Second), flat(9*half, 1, 30*sched.Second))
+			const second = sched.Second
+			in := gangs("overtaken", 2, flat(0, 1, 4*second), flat(0, 1, 20*second), flat(second, 2, 6*second), flat(2*second, 1, 30*second))
 			e := &Evidence{Instance: in}
 			var err error
 			if e.Schedule, err = preempting(ctx, in, lazer.Options{}); err != nil {
@@ -108,8 +128,10 @@ func overtaken() Erratum {
 			}
 			on := func(gpus int) sched.Placement { return sched.Placement{Shares: []sched.Share{{GPUs: gpus}}} }
 			better := &sched.Schedule{Class: sched.Class{Kind: sched.P}, Segments: []sched.Segment{
-				{Job: 0, End: 8 * half, Place: on(1)}, {Job: 1, End: 9 * half, Place: on(1)}, {Job: 1, Start: 21 * half, End: 52 * half, Place: on(1)},
-				{Job: 2, Start: 9 * half, End: 21 * half, Place: on(2)}, {Job: 3, Start: 21 * half, End: 81 * half, Place: on(1)}}}
+				{Job: 0, End: 4 * second, Place: on(1)},
+				{Job: 1, End: 5 * second, Place: on(1)}, {Job: 1, Start: 11 * second, End: 26 * second, Place: on(1)},
+				{Job: 2, Start: 5 * second, End: 11 * second, Place: on(2)},
+				{Job: 3, Start: 4 * second, End: 5 * second, Place: on(1)}, {Job: 3, Start: 11 * second, End: 40 * second, Place: on(1)}}}
 			better.Sort()
 			if e.Better, err = verify.Check(in, better); err != nil {
 				return nil, err
@@ -117,11 +139,20 @@ func overtaken() Erratum {
 			if !e.Schedule.Complete() {
 				return nil, errors.New("a job is left out")
 			}
-			second := int64(sched.Second)
+			const at = 5 * second
+			jobs := e.Schedule.Jobs()
+			quiet := jobs[2].Start > at
+			for i, j := range jobs {
+				quiet = quiet && in.Jobs[i].Release != at && j.Completion != at
+			}
+			e.Scope = append(lazerClauses(in), Clause{"no job completes or arrives meanwhile", quiet})
+			left := func(id sched.JobID) *big.Rat { return microseconds(jobs[id].Completion - at) } // of one that runs to its end
 			e.Facts = []Fact{
-				{"start of the job that waits", "µs", microseconds(e.Schedule.Jobs()[2].Start), microseconds(69 * half)},
-				{"total completion time", "µs", e.Schedule.Cost(sched.TotalCompletion), big.NewRat(99*second, 1)},
-				{"the same, if it preempts at 4.5 s", "µs", e.Better.Cost(sched.TotalCompletion), big.NewRat(81*second, 1)},
+				{"what the second job has to go at 5 s", "µs", left(1), microseconds(15 * second)},
+				{"what w has to go at 5 s", "µs", left(3), microseconds(29 * second)},
+				{"start of n, which needs 6 s", "µs", microseconds(jobs[2].Start), microseconds(34 * second)},
+				{"total completion time", "µs", e.Schedule.Cost(sched.TotalCompletion), microseconds(98 * second)},
+				{"the same, if n preempts at 5 s", "µs", e.Better.Cost(sched.TotalCompletion), microseconds(81 * second)},
 			}
 			return e, nil
 		},

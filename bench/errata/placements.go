@@ -88,6 +88,10 @@ func roundedUp(v *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(q)
 }
 
+func roundedDown(v *big.Rat) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Quo(v.Num(), v.Denom()))
+}
+
 func partsText(parts []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(parts), "[]"), " ", "+")
 }
@@ -96,12 +100,13 @@ func partsText(parts []int) string {
 // 2·(2·10 MB/2) over a quarter of the network card, 0.1 + 0.064 + 0.1/300 s. On two
 // full servers some stage is split: one replica of the middle stage beside all
 // of the first takes 0.1 + 0.32 + 0.032 + 0.01/300 s.
-func fewestServers() Erratum {
-	return Erratum{
-		Name: "fewest-servers", Paper: asrptPaper, Where: "Section IV-B",
-		Claim:      "To minimise its time per iteration, a job is allocated to the fewest servers possible.",
-		Finding:    "Stages of 3, 2 and 3 replicas on servers of four take 0.1643 s per iteration on three servers, 3+2+3, and at best 0.4520 s on two.",
-		Correction: "alpha_min is a minimum over all numbers of servers, at most 2g_i/(g+1) of them if servers are equal.",
+func fewestServers() Remark {
+	return Remark{
+		Name: "fewest-servers",
+		Passage: Passage{asrptPaper, "Section IV-B",
+			"To minimize per-iteration time, each job is allocated to the fewest servers possible"},
+		Finding: "Stages of 3, 2 and 3 replicas on servers of four take 0.1643 s per iteration on three servers, 3+2+3, and at best 0.4520 s on two.",
+		True:    "The fewest servers are a heuristic. alpha_min is a minimum over all numbers of servers, at most 2g_i/(g+1) of them if servers are alike.",
 		run: func(context.Context) (*Evidence, error) {
 			three := big.NewRat(493, 3000)
 			return alphas{parts: [][]int{{3, 2, 3}, {4, 4}}, want: []*big.Rat{three, big.NewRat(13561, 30000)}, least: three}.
@@ -115,31 +120,44 @@ func fewestServers() Erratum {
 // (4/3·100 MB)·4/1.25 GB/s.
 func fullServers() Erratum {
 	return Erratum{
-		Name: "full-servers", Paper: asrptPaper, Where: "Section IV-B",
-		Claim:      "All servers of a job but the last contribute all their GPUs; alpha~ so found is the minimum achievable time per iteration.",
+		Name: "full-servers",
+		Passage: Passage{asrptPaper, "Section IV-B",
+			"With the Heavy-Edge GPU mapping algorithm, we obtain the minimum achievable per-iteration training time α̃^min_i for jobs"},
+		Scope:      []string{"M alike servers of g GPUs", "B_intra at least an order of magnitude above B_inter", "alpha~ on servers that are full but for the last"},
 		Finding:    "Two stages of three replicas on servers of four: alpha~ is 0.5267 s, on 4+2; the minimum is 0.1218 s, on 3+3.",
-		Correction: "alpha~ is an upper bound on alpha_min. Lower bounds and rho need alpha_min itself.",
+		Correction: "alpha~ is an upper bound on alpha_min, and an estimate, as Sections III-B and IV-B call it too. Lower bounds and rho need alpha_min itself.",
 		run: func(context.Context) (*Evidence, error) {
 			even := big.NewRat(137, 1125)
 			split := big.NewRat(23701, 45000)
-			return alphas{parts: [][]int{{3, 3}, {4, 2}}, want: []*big.Rat{even, split}, tilde: split, least: even}.
-				on(pipeline("full-servers", 3, 4, 3, 3))
+			in := pipeline("full-servers", 3, 4, 3, 3)
+			e, err := alphas{parts: [][]int{{3, 3}, {4, 2}}, want: []*big.Rat{even, split}, tilde: split, least: even}.on(in)
+			if err != nil {
+				return nil, err
+			}
+			alike, faster := true, in.Cluster.Intra >= 10*in.Cluster.Inter
+			for _, s := range in.Cluster.Servers {
+				alike = alike && s.GPUs == in.Cluster.Servers[0].GPUs
+			}
+			full := e.Facts[2].Got.Cmp(e.Facts[4].Got) == 0 // the least on 4+2 is alpha~
+			e.Scope = []Clause{{"M alike servers of g GPUs", alike}, {"B_intra at least an order of magnitude above B_inter", faster}, {"alpha~ on servers that are full but for the last", full}}
+			return e, nil
 		},
 	}
 }
 
 // loneReplica: one replica of nine has 1/8 of its server's card, 0.1 + (16/9·100
 // MB)·8/1.25 GB/s; on 5+4 the slower server has 4/8 of it.
-func loneReplica() Erratum {
-	return Erratum{
-		Name: "lone-replica", Paper: asrptPaper, Where: "Sections IV-B and IV-C",
-		Claim:      "Jobs whose alpha_max is much larger than alpha~ are communication-heavy; for them alpha_max is much higher than on the fewest servers.",
-		Finding:    "Nine data-parallel replicas on servers of eight: alpha~ = alpha_max = 1.2378 s, on 8+1, so the job is taken for insensitive; on 5+4 it takes 0.3844 s.",
-		Correction: "Classify by alpha_max/alpha_min.",
+func loneReplica() Remark {
+	return Remark{
+		Name: "lone-replica",
+		Passage: Passage{asrptPaper, "Section IV-C",
+			"Jobs are classified by the ratio α^max_i/α̃^min_i."},
+		Finding: "Nine data-parallel replicas on servers of eight: alpha~ = alpha_max = 1.2378 s, on 8+1, so that the ratio is 1; on 5+4 it takes 0.3844 s.",
+		True:    "The ratio says what full servers save, and not always what placement can. alpha_max/alpha_min does; `reference: least` classifies by it.",
 		run: func(context.Context) (*Evidence, error) {
 			even, lone := big.NewRat(173, 450), big.NewRat(557, 450)
 			return alphas{parts: [][]int{{5, 4}, {8, 1}}, want: []*big.Rat{even, lone}, tilde: lone, max: lone, least: even}.
-				on(pipeline("lone-replica", 2, 8, 9))
+				on(pipeline("lone-replica", 9, 8, 9))
 		},
 	}
 }

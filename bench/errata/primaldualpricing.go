@@ -27,8 +27,10 @@ func containers(workers int, bandwidth int64) *sched.Instance {
 
 func cheapestFirst() Erratum {
 	return Erratum{
-		Name: "cheapest-first", Paper: primalDualPaper, Where: "Theorem 1, Section 5.3",
-		Claim:      "Algorithm 4 yields an optimal solution of problem (13) where containers are on several servers.",
+		Name: "cheapest-first",
+		Passage: Passage{primalDualPaper, "Theorem 1, Section 5.3",
+			"Algorithm 4 and Algorithm 5 yield an optimal solution of problem (13) in two scenarios, respectively."},
+		Scope:      pricingScope(),
 		Finding:    "Even with the counter of line 6 reset for every server and at least one parameter server: two servers of 2 and 3 units, containers of one unit at price 1, b = B. Three workers cost 4, as y = (1, 2) and s = (0, 1); the algorithm fills the first server and returns y = (2, 1), s = (0, 2) at cost 5. Two workers with b = 2B and prices (1, 2) cost 7, as y = (1, 1) and s = (0, 2); the algorithm finds nothing.",
 		Correction: "Every worker beside the parameter servers saves b/B of these. Try every number of workers on their server, and then the cheapest servers for the rest: exact, and polynomial.",
 		run: func(context.Context) (*Evidence, error) {
@@ -68,10 +70,57 @@ func priceApart(in *sched.Instance, second int64, workers []int, servers int) (*
 	if c, err := in.ReadElastic(0, &place); err != nil || c.Slots != 1 || c.OneServer {
 		return nil, errors.Join(err, errors.New("the placement does not fit"))
 	}
+	clauses, err := pricingClauses(in, &better)
+	if err != nil {
+		return nil, err
+	}
 	p := theorems.Pricing{Optimum: new(big.Rat).SetInt64(prices.Cost(in, &better)), Saves: true}
 	if c, ok := mincost.MinCost1(mincost.Query{In: in, Tau: 1, Prices: prices}, mincost.AtLeastOne); ok {
 		p.Returned = new(big.Rat).SetInt64(c.Cost)
 	}
-	return &Evidence{Instance: in, Results: []theorems.Result{theorems.Pricing1(p)},
+	return &Evidence{Instance: in, Scope: clauses, Results: []theorems.Result{theorems.Pricing1(p)},
 		Expected: []Expectation{{theorems.PrimalDualTheorem1, theorems.Printed, theorems.Violated}}}, nil
+}
+
+// pricingScope is what problem (13) asks of a placement where not all containers are
+// on one server, the scenario of Algorithm 4.
+func pricingScope() []string {
+	return []string{"q_j = 0: containers on several servers, Eq. (13a)", "as many workers as the slots need, and at most D_j, Eqs. (13b), (13c)", "the parameter servers receive what all workers elsewhere send, Eqs. (13d), (13e)", "no server overdrawn"}
+}
+
+// pricingClauses checks pricingScope on a placement of the instance's only job.
+func pricingClauses(in *sched.Instance, c *pricing.Choice) ([]Clause, error) {
+	e, total, servers := in.Jobs[0].Elastic, 0, 0
+	for h, y := range c.Workers {
+		total += y
+		if y > 0 || h == c.Host {
+			servers++
+		}
+	}
+	d, err := in.ElasticSlots(0, c.WorkerType, c.ServerType, total, false)
+	if err != nil {
+		return nil, err
+	}
+	b, received := in.Elastic.Workers[c.WorkerType].Demand[in.Elastic.Bandwidth], in.Elastic.Servers[c.ServerType].Demand[in.Elastic.Bandwidth]
+	sent := int64(total-c.Workers[c.Host]) * b
+	scope := pricingScope()
+	return []Clause{{scope[0], servers > 1}, {scope[1], total <= e.MaxWorkers && d == c.Slots},
+		{scope[2], c.Servers >= 1 && int64(c.Servers)*received >= sent}, {scope[3], fits(in, c.Workers, c.Host, c.Servers)}}, nil
+}
+
+// fits reports whether workers of the first type, and so many parameter servers of the
+// first type on a host, overdraw no server.
+func fits(in *sched.Instance, workers []int, host, servers int) bool {
+	for h, y := range workers {
+		for r, c := range in.Cluster.Servers[h].Capacity {
+			used := int64(y) * in.Elastic.Workers[0].Demand[r]
+			if h == host {
+				used += int64(servers) * in.Elastic.Servers[0].Demand[r]
+			}
+			if used > c {
+				return false
+			}
+		}
+	}
+	return true
 }

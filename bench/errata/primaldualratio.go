@@ -8,27 +8,27 @@ import (
 	"yardstick/bounds/theorems"
 )
 
-// Theorems 2 and 3 of the primal-dual paper (7 for rings): A_maxweight on one
-// server, one slot and two resources, where F = 1, λ = 2THRF + 1 = 5 and
-// 2·log2 λ = 4.64, and demands of at most 0.43 of the capacity are small.
+// Theorems 2 and 3 of the primal-dual paper: A_maxweight on one server, one slot to
+// start in and two resources, where T = 2, F = 1, λ = 2THRF + 1 = 9 and 2·log2 λ = 6.34,
+// and demands of at most 0.31 of the capacity are small.
 
-// baitsFirst returns three jobs that take a third of resource a each and little
-// else, then three as greedy for a that take the given amount of b, and are worth
+// baitsFirst returns four jobs that take a fourth of resource a each and little
+// else, then four as greedy for a that take the given amount of b, and are worth
 // it; and the schedule of the latter.
 func baitsFirst(amount int64) (*Evidence, error) {
-	in := market("baits-first", 3, 7*amount+17, []demand{{1, 4, 5}, {1, amount, float64(1 + amount)}}, 3, 3)
-	e, _, err := batch(in, inSlots(in, []int64{-1, -1, -1, 0, 0, 0}))
+	in := market("baits-first", 4, 7*amount+17, []demand{{a: 1, b: 4, weight: 5}, {a: 1, b: amount, weight: float64(1 + amount)}}, 4, 4)
+	e, _, err := batch(in, inSlots(in, []int64{-1, -1, -1, -1, 0, 0, 0, 0}))
 	return e, err
 }
 
-// heaviestFirst returns three jobs that take a third of resource a each, then 3K
-// of weight one less that take 1/3K, by descending weight, and the schedule of
+// heaviestFirst returns four jobs that take a fourth of resource a each, then 4K
+// of weight one less that take 1/4K, by descending weight, and the schedule of
 // the latter.
 func heaviestFirst(k int64) (*Evidence, error) {
-	kinds := []demand{{k, 4 * k, float64(5 * k)}, {1, 5*k - 2, float64(5*k - 1)}}
-	in := market("heaviest-first", 3*k, 1000*k*k, kinds, 3, int(3*k))
-	slots := []int64{-1, -1, -1}
-	for range 3 * k {
+	kinds := []demand{{a: k, b: 4 * k, weight: float64(5 * k)}, {a: 1, b: 5*k - 2, weight: float64(5*k - 1)}}
+	in := market("heaviest-first", 4*k, 1000*k*k, kinds, 4, int(4*k))
+	slots := []int64{-1, -1, -1, -1}
+	for range 4 * k {
 		slots = append(slots, 0)
 	}
 	e, _, err := batch(in, inSlots(in, slots))
@@ -37,9 +37,11 @@ func heaviestFirst(k int64) (*Evidence, error) {
 
 func baits() Erratum {
 	return Erratum{
-		Name: "baits", Paper: primalDualPaper, Where: "Theorem 3, Section 5.3",
-		Claim:      "A_maxweight schedules at least 1/(2·log λ) of the largest weight, where 1 ≤ w/Σf ≤ F and f/C ≤ 1/log λ.",
-		Finding:    "Capacities (3, 717); three jobs of (1, 4) and weight 5, then three of (1, 100) and weight 101: 15 of 303, a ratio of 20.2 where λ = 5 allows 4.64; with 1,000 for 100, 200.2. By descending weight: three jobs of (K, 4K) and weight 5K, then 3K of (1, 5K−2) and weight 5K−1, ratio K − 1/5.",
+		Name: "baits",
+		Passage: Passage{primalDualPaper, "Theorem 3, Section 5.3; assumptions in Section 5.1",
+			"The approximation ratio of A_maxweight in Algorithm 3 is 2 log λ."},
+		Scope:      batchScope(),
+		Finding:    "Capacities (4, 717) and T = 2; four jobs that take (1, 4) and weigh 5, then four of (1, 100) and 101: 20 of 404, a ratio of 20.2 where λ = 9 allows 6.34; with 1,000 for 100, 200.2. By descending weight: four jobs of (K, 4K) and 5K, then 4K of (1, 5K−2) and 5K−1, ratio K − 1/5.",
 		Correction: "The range of w/Σf does not make a resource that is used up cost more than a weight. With F the largest w/f of any positive f alone, S the largest Σf/w and λ = 2F/mu + 2 it does, and the ratio is (1 + mu·S)·log2 λ.",
 		run: func(context.Context) (*Evidence, error) {
 			var runs []*Evidence
@@ -65,27 +67,29 @@ func baits() Erratum {
 // misses expects that Theorem 3 is violated, with the given ratio.
 func (e *Evidence) misses(what string, ratio *big.Rat) *Evidence {
 	e.Facts = append(e.Facts, Fact{What: what, Got: e.lacking(), Want: ratio})
-	e.Expected = []Expectation{{theorems.PrimalDualTheorem3, theorems.Printed, theorems.Violated}, {theorems.PrimalDualTheorem7, theorems.PrimalPart, theorems.Holds}}
+	e.Expected = []Expectation{{theorems.PrimalDualTheorem3, theorems.Printed, theorems.Violated}, {theorems.PrimalDualTheorem2, theorems.PrimalPart, theorems.Holds}}
 	return e
 }
 
 func refused() Erratum {
 	return Erratum{
-		Name: "refused", Paper: primalDualPaper, Where: "Theorem 2, Section 5.3; Theorem 7, Section 6.4",
-		Claim:      "A_maxweight computes a feasible solution of the dual problem (9).",
-		Finding:    "In the instance of \"baits\" the last jobs are refused because resource a is used up, and u = 0. At the final prices each costs less than 7 and weighs 101, so that (9a) fails.",
+		Name: "refused",
+		Passage: Passage{primalDualPaper, "Theorem 2, Section 5.3; likewise Theorem 7, Section 6.4",
+			"A_maxweight in Algorithm 3, with A_mincost2 and A_mincost1, computes a feasible solution to problems (7)(8)(9)."},
+		Scope:      batchScope(),
+		Finding:    "In the instance of \"baits\" the last jobs are refused because resource a is used up, and u = 0. At the final prices each costs less than 14 and weighs 101, so that (9a) fails.",
 		Correction: "The primal part holds, since the subroutines look at what is left. The dual part holds where the prices alone keep jobs from what is used up. A bound is to be had from any prices by pricing in the empty cluster.",
 		run: func(context.Context) (*Evidence, error) {
 			e, err := baitsFirst(100)
 			if err != nil {
 				return nil, err
 			}
-			dual, _ := e.Result(theorems.PrimalDualTheorem7, theorems.DualPart)
+			dual, _ := e.Result(theorems.PrimalDualTheorem2, theorems.DualPart)
 			e.Facts = []Fact{
 				{What: "weight of a refused job", Got: dual.Left, Want: big.NewRat(101, 1)},
-				{What: "u + cost, rounded up", Got: new(big.Rat).SetInt(ceilOf(dual.Right)), Want: big.NewRat(7, 1)},
+				{What: "u + cost, rounded up", Got: new(big.Rat).SetInt(ceilOf(dual.Right)), Want: big.NewRat(14, 1)},
 			}
-			e.Expected = []Expectation{{theorems.PrimalDualTheorem7, theorems.PrimalPart, theorems.Holds}, {theorems.PrimalDualTheorem7, theorems.DualPart, theorems.Violated}}
+			e.Expected = []Expectation{{theorems.PrimalDualTheorem2, theorems.PrimalPart, theorems.Holds}, {theorems.PrimalDualTheorem2, theorems.DualPart, theorems.Violated}}
 			return e, nil
 		},
 	}

@@ -22,14 +22,15 @@ func alphaOf(jobs int64) (alpha int64) {
 // overlappingWindows: five jobs that each take all there is, for one slot. Four are there at
 // tau_1 = 1, where alpha is 3 and three of them are scheduled, one a problem; the
 // other is there with the fifth at tau_2 = 2.
-func overlappingWindows() Erratum {
-	return Erratum{
-		Name: "overlapping-windows", Paper: primalDualPaper, Where: "after Theorem 5, Section 5.4",
-		Claim:      "alpha can be set in each round i to ⌊(log w(J_i) − log w_min)/(log gamma − log(gamma − 1))⌋ + 1; round i has the window (alpha·tau_i, alpha·tau_(i+1)].",
-		Finding:    "The windows then overlap when alpha falls from one round to the next. gamma = 2 and five equal jobs of all resources: alpha is 3 for the four of the first round and 2 for the two of the second, the windows are slots 3 to 5 and 4 to 7, and two jobs meet in each of the slots 4 and 5.",
-		Correction: "One alpha for all rounds, or begin a round when the one before ends: the certified form.",
+func overlappingWindows() Remark {
+	return Remark{
+		Name: "overlapping-windows",
+		Passage: Passage{primalDualPaper, "Section 5.3, after Theorem 5",
+			"we can set α to be ⌊(log w(J_i) − log w_min)/(log γ − log(γ − 1))⌋ + 1 in simulations"},
+		Finding: "With line 8 of Algorithm 1 as printed, from ατ_i to ατ_(i+1), windows then overlap when alpha falls from one round to the next. gamma = 2 and five equal jobs of all resources: alpha is 3 for the four of the first round and 2 for the two of the second, the windows are slots 3 to 5 and 4 to 7, and two jobs meet in each of the slots 4 and 5.",
+		True:    "It can, if a round begins no sooner than the one before ends: one alpha for all rounds, or the certified form.",
 		run: func(context.Context) (*Evidence, error) {
-			in := market("overlapping-windows", 1, 1, []demand{{1, 1, 1}}, 5)
+			in := market("overlapping-windows", 1, 2, []demand{{a: 1, b: 2, weight: 1}}, 5)
 			in.Jobs[4].Release = 2 * in.Slot
 			in.Deadline = 100 * in.Slot
 			if err := in.Validate(); err != nil {
@@ -62,12 +63,13 @@ func overlappingWindows() Erratum {
 }
 
 // foresight: λ = 16 makes gamma = 2·log2 λ = 8, and alpha = ⌊log(w(J)/w_min)/log(8/7)⌋ + 1.
-func foresight() Erratum {
-	return Erratum{
-		Name: "foresight", Paper: primalDualPaper, Where: "Algorithm 1; Eq. (6); Theorem 5",
-		Claim:      "A_online is an online algorithm, with alpha from w(J) and w_min over all jobs.",
-		Finding:    "When the first round begins depends on jobs that are yet to arrive. lambda = 16: with two jobs of weight 1 alpha is 6; if one of weight 62 arrives in the end, it is 32, and so is the first slot in which anything runs.",
-		Correction: "The certified form finds its own alpha as it goes, and its ratio for the run is 4 times the largest.",
+func foresight() Remark {
+	return Remark{
+		Name: "foresight",
+		Passage: Passage{primalDualPaper, "Theorem 5; Eq. (6)",
+			"w(J) = Σ_{j∈J} w_j and w_min = min_{j∈J} w_j"},
+		Finding: "When the first round begins depends on jobs that are yet to arrive. lambda = 16: with two jobs of weight 1 alpha is 6; if one of weight 62 arrives in the end, it is 32, and so is the first slot in which anything runs.",
+		True:    "An online run needs w(J)/w_min, or a bound on it, in advance. The certified form finds its own alpha as it goes, and its ratio for the run is 4 times the largest.",
 		run: func(context.Context) (*Evidence, error) {
 			e := &Evidence{}
 			for _, c := range []struct{ total, want int64 }{{2, 6}, {64, 32}} {

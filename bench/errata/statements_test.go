@@ -34,7 +34,8 @@ func TestStatements(t *testing.T) {
 		}, []key{{theorems.LazerProgress, theorems.Sharp}, {theorems.Theorem1, theorems.Sharp}}, []key{{theorems.LazerProgress, theorems.Printed}}},
 		"sharing": {25, func(r *rand.Rand) *sched.Instance {
 			return schedtest.Sharing(r, schedtest.Shape{Jobs: 4, Servers: 1, GPUs: 2, Stages: 1})
-		}, []key{{theorems.PairTheorem1, theorems.Sharp}}, []key{{theorems.PairTheorem1, theorems.Printed}, {theorems.PairTheorem1, theorems.Swapped}}},
+		}, []key{{theorems.PairTheorem1, theorems.Printed}, {theorems.PairCondition, theorems.Printed}, {theorems.PairCondition, theorems.CompareSums}},
+			[]key{{theorems.PairCondition, theorems.Case2Everywhere}}},
 		"elastic": {25, func(r *rand.Rand) *sched.Instance {
 			return schedtest.Elastic(r, schedtest.ElasticShape{Jobs: 1 + r.IntN(4), Servers: 2, Resources: 2, WorkerTypes: 1, ServerTypes: 1, Workers: 3, Capacity: 5, Slots: 3,
 				Rings: true, Weights: true, Releases: 30 * sched.Second})

@@ -8,13 +8,21 @@ import (
 	"yardstick/sched"
 )
 
-// aboutPairs evaluates Theorem 1 of the SJF-BSBF paper on every ordered pair of
-// jobs whose memory fits a GPU together: one has just started when the other
-// arrives. A row per form stands for all pairs, and shows the one that the form's
-// condition costs most.
+// aboutPairs evaluates Theorem 1 of the SJF-BSBF paper and its condition on every
+// ordered pair of jobs whose memory fits a GPU together: one has just started when
+// the other arrives. A row stands for all pairs that it applies to, and shows the one
+// that is dearest compared with the best start.
 func aboutPairs(in *sched.Instance) ([]Statement, error) {
 	var list []Statement
-	for _, form := range []string{theorems.Printed, theorems.Swapped, theorems.Sharp} {
+	for _, row := range []struct {
+		statement, form, note string
+		evaluate              func(*theorems.Pair) theorems.Result
+	}{
+		{theorems.PairTheorem1, theorems.Printed, "%d of %d pairs violate it", (*theorems.Pair).Theorem1},
+		{theorems.PairCondition, theorems.Printed, "wrong for %d of %d pairs in Case 2", conditionOf(theorems.Printed)},
+		{theorems.PairCondition, theorems.CompareSums, "wrong for %d of %d pairs", conditionOf(theorems.CompareSums)},
+		{theorems.PairCondition, theorems.Case2Everywhere, "an ablation: wrong for %d of %d pairs, all outside Case 2", conditionOf(theorems.Case2Everywhere)},
+	} {
 		pairs, wrong := 0, 0
 		var worst *theorems.Result
 		for a := range in.Jobs {
@@ -23,9 +31,12 @@ func aboutPairs(in *sched.Instance) ([]Statement, error) {
 				if a == b || !ok {
 					continue
 				}
-				pairs++
-				r := p.Theorem1(form)
+				r := row.evaluate(&p)
 				r.Job = sched.JobID(a)
+				if r.Verdict == theorems.NotApplicable {
+					continue
+				}
+				pairs++
 				if r.Verdict == theorems.Violated {
 					wrong++
 				}
@@ -36,11 +47,15 @@ func aboutPairs(in *sched.Instance) ([]Statement, error) {
 			}
 		}
 		if worst == nil {
-			worst = &theorems.Result{Statement: theorems.PairTheorem1, Form: form, Verdict: theorems.NotApplicable}
+			worst = &theorems.Result{Statement: row.statement, Form: row.form, Verdict: theorems.NotApplicable}
 		}
-		list = append(list, Statement{Paper: sharingPaper, Unit: "µs", Note: fmt.Sprintf("wrong for %d of %d pairs", wrong, pairs), Result: *worst})
+		list = append(list, Statement{Paper: sharingPaper, Unit: "µs", Note: fmt.Sprintf(row.note, wrong, pairs), Result: *worst})
 	}
 	return list, nil
+}
+
+func conditionOf(form string) func(*theorems.Pair) theorems.Result {
+	return func(p *theorems.Pair) theorems.Result { return p.Condition(form) }
 }
 
 // pairOf returns the pair of a new job a and a running job b, each with its

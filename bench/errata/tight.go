@@ -18,12 +18,13 @@ func OneJob(gpus, gang int) *sched.Instance {
 	return oneServer("one-job", gpus, flat(0, gang, 8*sched.Second))
 }
 
-func oneJob() Erratum {
-	return Erratum{
-		Name: "one-job", Paper: asrptPaper, Where: "Algorithm 1, Theorem 1",
-		Claim:      "Theorem 1: the ratio is at most (2 + tau + rho·G/(G−g_max))·rho with exact predictions.",
-		Finding:    "A job alone in the cluster waits for its virtual completion: the ratio is 1 + g/G, 5/4 to 2 here, however simple the instance.",
-		Correction: "None is needed. Starting a job when the cluster is idle avoids this and leaves the proof's order.",
+func oneJob() Remark {
+	return Remark{
+		Name: "one-job",
+		Passage: Passage{asrptPaper, "Algorithm 1, line 2; Theorem 1",
+			"Append completed jobs in Ã_1 using SRPT to pending_queue"},
+		Finding: "A job alone in the cluster waits for its virtual completion: the ratio is 1 + g/G, 5/4 to 2 here, however simple the instance.",
+		True:    "Theorem 1 holds; this is how far the ratio is from 1 for a single job. Starting a job when the cluster is idle avoids this and leaves the proof's order.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			var runs []*Evidence
 			for gang := 2; gang <= 8; gang += 2 {
@@ -80,12 +81,13 @@ func blockerRatio(gpus, gmax, k int64) *big.Rat {
 	return big.NewRat(gamma, better)
 }
 
-func blocker() Erratum {
-	return Erratum{
-		Name: "blocker", Paper: asrptPaper, Where: "Theorem 1",
-		Claim:      "With exact predictions and rho = 1 the ratio is at most 2 + tau + G/(G−g_max).",
-		Finding:    "A job of G−g_max+1 GPUs that is virtually done just before many tiny jobs of g_max GPUs arrive: the ratio tends to 1 + G/(G−g_max+1). G = 8, g_max = 4, 10,000 tiny jobs: 2.596, where the theorem allows 4.",
-		Correction: "With G−g_max+b for G−g_max, b the common divisor of all gangs and G, the bound is 2 + tau + G/(G−g_max+b), which the family misses by 1 + tau.",
+func blocker() Remark {
+	return Remark{
+		Name: "blocker",
+		Passage: Passage{asrptPaper, "Theorem 1",
+			"Γ_A is no larger than (2 + τ + ρG/(G − g_max))ρ + … times the optimal job completion time OPT_A"},
+		Finding: "A job of G−g_max+1 GPUs that is virtually done just before many tiny jobs of g_max GPUs arrive: the ratio tends to 1 + G/(G−g_max+1). G = 8, g_max = 4, 10,000 tiny jobs: 2.596, where the theorem allows 4.",
+		True:    "Theorem 1 holds. With G−g_max+b for G−g_max, b the common divisor of all gangs and G, the bound is 2 + tau + G/(G−g_max+b), which the family misses by 1 + tau.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			return runBlocker(ctx, 8, 4, 10_000, theorems.Holds)
 		},
@@ -107,12 +109,13 @@ func runBlocker(ctx context.Context, gpus, gmax, k int, printed theorems.Verdict
 	return e, nil
 }
 
-func wholeCluster() Erratum {
-	return Erratum{
-		Name: "whole-cluster", Paper: asrptPaper, Where: "Lemma 2, Theorem 1",
-		Claim:      "Gamma is no larger than (2 + tau + rho·G/(G−g_max))·rho times OPT_A.",
-		Finding:    "With a job of all GPUs this divides by zero and says nothing. The true worst ratio is of the order of G: 8.925 for G = g_max = 8 and 1,000 tiny jobs.",
-		Correction: "G−g_max+b for G−g_max: 2 + tau + G here, which is finite.",
+func wholeCluster() Remark {
+	return Remark{
+		Name: "whole-cluster",
+		Passage: Passage{asrptPaper, "Lemma 2, Theorem 1",
+			"(1 + τ + ρG/(G − g_max)) OPT_Ã1 + I g_max α_max/(G − g_max) ε + ρ OPT_A"},
+		Finding: "With a job of all GPUs this divides by zero: no bound. A ratio of the order of G happens: 8.925 for G = g_max = 8 and 1,000 tiny jobs.",
+		True:    "The statements are about g_max < G. With G−g_max+b for G−g_max, b the common divisor of all gangs and G, they hold for g_max = G too: 2 + tau + G here.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			return runBlocker(ctx, 8, 8, 1000, theorems.Vacuous)
 		},
@@ -136,12 +139,13 @@ func SplitStage(servers int, second sched.Bytes) (*sched.Instance, *sched.Schedu
 	return in, &sched.Schedule{Class: sched.Class{Kind: sched.N}, Segments: []sched.Segment{{Job: 0, End: 13_000, Place: place}}}
 }
 
-func splitStage() Erratum {
-	return Erratum{
-		Name: "split-stage", Paper: asrptPaper, Where: "Theorem 1",
-		Claim:      "The ratio grows with rho = max alpha_max/alpha_min, in the worst case.",
-		Finding:    "It does so for one job and exact predictions, because full servers split a stage that fits one: where rho = 315, ratios of 449 and, with two servers and equal stages, 525 = (1 + g/G)·rho.",
-		Correction: "None to the theorem. The best placement for the GPUs selected does not help, since 3+1 splits a stage in any case; the selection has to change.",
+func splitStage() Remark {
+	return Remark{
+		Name: "split-stage",
+		Passage: Passage{asrptPaper, "Section IV-C, after Theorem 1",
+			"it is assumed that all jobs could potentially be executed with the maximum per-iteration training time α^max_i, which rarely happens in practice"},
+		Finding: "For one job and exact predictions the ratio is of the order of rho, because full servers split a stage that fits one: where rho = 315, ratios of 449 and, with two servers and equal stages, 525 = (1 + g/G)·rho.",
+		True:    "Theorem 1 holds, and has to depend on rho. The best placement for the GPUs selected does not help, since 3+1 splits a stage in any case; the selection has to change.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			worst, err := runSplitStage(ctx, 2, 4_087_000_000, 525, 2)
 			if err != nil {
@@ -175,12 +179,13 @@ func runSplitStage(ctx context.Context, servers int, second sched.Bytes, ratio, 
 	return e, nil
 }
 
-func overPrediction() Erratum {
-	return Erratum{
-		Name: "over-prediction", Paper: asrptPaper, Where: "Theorem 1",
-		Claim:      "The ratio is bounded in terms of the average prediction error.",
-		Finding:    "It is, but grows without limit with it, even for one job: predicted to take f times as long as it does, a job of all GPUs has the ratio 1 + f. 2, 11, 101 and 1,001 here.",
-		Correction: "None is needed. Starting a job when the cluster is idle makes the ratio 1 on this instance.",
+func overPrediction() Remark {
+	return Remark{
+		Name: "over-prediction",
+		Passage: Passage{asrptPaper, "Section IV-C, after Theorem 1",
+			"the performance of A-SRPT is closely tied to the average error of the employed prediction model"},
+		Finding: "The ratio grows without limit with the error, even for one job: predicted to take f times as long as it does, a job of all GPUs has the ratio 1 + f. 2, 11, 101 and 1,001 here.",
+		True:    "So it is. Starting a job when the cluster is idle makes the ratio 1 on this instance.",
 		run: func(ctx context.Context) (*Evidence, error) {
 			in := OneJob(4, 4)
 			best, err := startAt(in, 0)

@@ -41,7 +41,7 @@ func sharingDiffers() []string {
 	return []string{
 		"The workloads are not published. Ours are generated with the mean running times, shares of large jobs and density that the paper's tables imply (docs/generator.md); values are means over several windows, their range in brackets.",
 		"Iteration times are fitted to measurements on the Quadro RTX 6000, mini-batches and memory made up, interference synthetic. GPUs have the 24 GB of that card unless a table says 11 GB, as the paper's have.",
-		"SJF-BSBF shares where Theorem 1 as corrected says so (docs/sharing.md); “recheck” looks at all partners together, which is ours.",
+		"SJF-BSBF shares where that lowers the sum of the pair's completion times (docs/sharing.md); “recheck” looks at all partners together, which is ours.",
 		"Pollux-like changes the number of GPUs of jobs, not their mini-batches, and knows all speeds; a stop costs it and Tiresias 30 s.",
 		"Each policy is divided by the best proven bound of a class that its own reaches: SP0 for FIFO, SJF, Tiresias and the sharing policies, F(min) for the malleable one. Ratios of the two kinds do not compare.",
 	}

@@ -97,13 +97,13 @@ type sharingSweep struct {
 }
 
 func sharingFig6(_ context.Context, in Input) (*Output, error) {
-	printed := sharingPolicy{"SJF-BSBF, printed condition", "sjf-bsbf(condition=printed)"}
+	everywhere := sharingPolicy{"SJF-BSBF, Case 2 everywhere", "sjf-bsbf(condition=case-2-everywhere)"}
 	all := sharingPolicies()
 	out := &Output{}
 	for i, s := range []sharingSweep{
 		{"(a) load", "jobs in eight hours over 240", "sharing.load", nil, all[:6]},
-		{"(b) interference, GPUs of 24 GB", "xi", "sharing.xi", map[string]string{"gpuMemory": "24GB"}, append(slices.Clone(all), printed)},
-		{"(b) interference, GPUs of 11 GB", "xi", "sharing.xi", map[string]string{"gpuMemory": "11GB"}, append(slices.Clone(all), printed)},
+		{"(b) interference, GPUs of 24 GB", "xi", "sharing.xi", map[string]string{"gpuMemory": "24GB"}, append(slices.Clone(all), everywhere)},
+		{"(b) interference, GPUs of 11 GB", "xi", "sharing.xi", map[string]string{"gpuMemory": "11GB"}, append(slices.Clone(all), everywhere)},
 	} {
 		if err := out.addSweep(in.Runs[min(i, 1)], &s); err != nil {
 			return nil, err

@@ -5,22 +5,34 @@ import (
 	"math/big"
 )
 
-// PairTheorem1 is Theorem 1 of the SJF-BSBF paper: of all times at which a new
-// job may join a running one on its GPUs, the present or the end of the running
-// job is best, and a condition on the interference says which. Its forms are
-// Printed, Sharp and Swapped.
-const PairTheorem1 = "pair-theorem-1"
+// Statements of the SJF-BSBF paper, Section V-A, about a job that may join a
+// running one on its GPUs.
+const (
+	// PairTheorem1 is Theorem 1: of all times at which the new job may start, the
+	// present or the end of the running job is best. Its form is Printed.
+	PairTheorem1 = "pair-theorem-1"
 
-// Swapped is the form that the printed condition takes if the paper's letters
-// are read the other way round.
-const Swapped = "swapped"
+	// PairCondition says which of the two. Its forms are Printed, the condition
+	// after Eq. (25) in the case that it is derived for; CompareSums; and
+	// Case2Everywhere.
+	PairCondition = "pair-condition"
+)
 
-// What PairTheorem1 assumes: in its wrong forms also that without which they are
-// false.
+// Forms of PairCondition.
+const (
+	// CompareSums is the sentence after the proof of Theorem 1: compare the fully
+	// overlapped with the fully non-overlapped time. It is right in both cases.
+	CompareSums = "compare-sums"
+
+	// Case2Everywhere is the condition of Case 2 applied to every pair. The paper
+	// does not say so; it is here to measure what a reader loses who does.
+	Case2Everywhere = "case-2-everywhere"
+)
+
+// What the statements about pairs assume.
 const (
 	Interference Assumption = "xi ≥ 1"
-	RunningFirst Assumption = "the running job is done first"
-	EqualFactors Assumption = "both jobs slow down alike"
+	InCase2      Assumption = "Case 2: the running job would be done first"
 )
 
 // Pair is a running job B and a new job A that is to train on the same GPUs:
@@ -52,8 +64,10 @@ func (p *Pair) Validate() error {
 //
 //	T_B = k + xi_B·(b − k),   T_A = T_B + a − xi_B·(b − k)/xi_A.
 //
-// Not in the source: Eqs. (18) to (25) have no k where B is done first, take A
-// for the running job where A is, and divide by the wrong time in Eq. (22).
+// In the paper's proof the letters are the other way round: its A runs, and its B
+// is inserted. Its Case 2, in which its A is done first for every k, has these
+// formulas with k/t_A for the printed k/t^_A in Eqs. (22) and (23); its Case 1 has
+// them for k = 0.
 func (p *Pair) Completions(k *big.Rat) (a, b *big.Rat) {
 	slow := product(p.XiNew, p.New)                  // A beside B all the time
 	left := new(big.Rat).Sub(p.Running, k)           // of B when A starts
@@ -74,7 +88,9 @@ func (p *Pair) Sum(k *big.Rat) *big.Rat {
 }
 
 // Share reports whether A should start now: whether that makes the sum of
-// completion times no greater than starting when B is done. It is so iff
+// completion times no greater than starting when B is done. Comparing the two is
+// the rule of the paper (the sentence after the proof of Theorem 1), and says so
+// iff
 //
 //	2 xi_A + xi_B ≥ 2 xi_A xi_B,  or  a·(2 xi_A − xi_A/xi_B − 1) ≤ b.
 //
@@ -99,14 +115,17 @@ func (p *Pair) Cost() *big.Rat {
 	return v.Sub(v, big.NewRat(1, 1))
 }
 
-// SharePrinted is the printed condition, 2 xi_B + xi_A > 2 xi_A xi_B.
-func (p *Pair) SharePrinted() bool {
-	return sum(p.XiRunning, p.XiRunning, p.XiNew).Cmp(product(big.NewRat(2, 1), p.XiNew, p.XiRunning)) > 0
+// InCase2 reports whether the pair is in Case 2 of the paper's proof: whether the
+// running job would be done first if both trained together from now on.
+func (p *Pair) InCase2() bool {
+	return product(p.XiRunning, p.Running).Cmp(product(p.XiNew, p.New)) < 0
 }
 
-// ShareSwapped is the printed condition with the roles exchanged, which is right
-// where B is done first: 2 xi_A + xi_B > 2 xi_A xi_B.
-func (p *Pair) ShareSwapped() bool {
+// ShareInCase2 is the condition of Case 2, 2 xi_B + xi_A − 2 xi_A xi_B > 0 with the
+// letters of the proof, in which A runs: 2 xi_New + xi_Running > 2 xi_New xi_Running. It
+// says whether the new job should start now if the pair is InCase2, and nothing
+// otherwise.
+func (p *Pair) ShareInCase2() bool {
 	return sum(p.XiNew, p.XiNew, p.XiRunning).Cmp(product(big.NewRat(2, 1), p.XiNew, p.XiRunning)) > 0
 }
 
@@ -131,35 +150,56 @@ func (p *Pair) Least() (k, least *big.Rat) {
 	return k, least
 }
 
-// Theorem1 evaluates the theorem on a pair: Left is T_A + T_B at the end, 0 or
-// b, that the form's condition chooses, and Right is the least sum over all k.
-// Where they differ the condition is wrong. It panics for forms other than
-// Printed, Swapped and Sharp.
-//
-// The condition with exchanged letters is right where B is done first, however
-// early A starts, and the printed one if the factors are equal besides.
-func (p *Pair) Theorem1(form string) Result {
-	share, ok := map[string]func() bool{Printed: p.SharePrinted, Swapped: p.ShareSwapped, Sharp: p.Share}[form]
-	if !ok {
-		panic("theorems: " + PairTheorem1 + " has no form " + form)
+// Theorem1 evaluates Theorem 1 on a pair: Left is the lesser T_A + T_B of the two
+// ends, 0 and b, and Right is the least over all k.
+func (p *Pair) Theorem1() Result {
+	return p.against(Result{Statement: PairTheorem1, Form: Printed}, func() *big.Rat {
+		now, later := p.Sum(new(big.Rat)), p.Sum(p.Running)
+		if later.Cmp(now) < 0 {
+			return later
+		}
+		return now
+	})
+}
+
+// Condition evaluates a form of PairCondition on a pair: Left is T_A + T_B at the
+// end, 0 or b, that it chooses, and Right is the least sum over all k. Where they
+// differ the choice is wrong. Printed is not applicable to pairs outside Case 2. It
+// panics for other forms than those of PairCondition.
+func (p *Pair) Condition(form string) Result {
+	r := Result{Statement: PairCondition, Form: form}
+	share := p.ShareInCase2
+	switch form {
+	case CompareSums:
+		share = p.Share
+	case Printed:
+		if p.Validate() == nil && !p.InCase2() {
+			r.Unmet, r.Verdict = []Assumption{InCase2}, NotApplicable
+			return r
+		}
+	case Case2Everywhere:
+		if p.Validate() == nil {
+			r.lack(p.InCase2(), InCase2)
+		}
+	default:
+		panic("theorems: " + PairCondition + " has no form " + form)
 	}
-	r := Result{Statement: PairTheorem1, Form: form, AtOptimum: true, Verdict: Holds}
+	return p.against(r, func() *big.Rat {
+		if share() {
+			return p.Sum(new(big.Rat))
+		}
+		return p.Sum(p.Running)
+	})
+}
+
+// against compares a sum with the least over all k.
+func (p *Pair) against(r Result, chosen func() *big.Rat) Result {
 	if p.Validate() != nil {
-		r.Unmet = []Assumption{Interference}
-		r.Verdict = NotApplicable
+		r.Unmet, r.Verdict = []Assumption{Interference}, NotApplicable
 		return r
 	}
-	if form != Sharp {
-		r.lack(product(p.XiNew, p.New).Cmp(product(p.XiRunning, p.Running)) >= 0, RunningFirst)
-	}
-	if form == Printed {
-		r.lack(p.XiNew.Cmp(p.XiRunning) == 0, EqualFactors)
-	}
-	at := p.Running
-	if share() {
-		at = new(big.Rat)
-	}
-	r.Left = p.Sum(at)
+	r.AtOptimum, r.Verdict = true, Holds
+	r.Left = chosen()
 	_, r.Right = p.Least()
 	r.Slack = new(big.Rat).Sub(r.Right, r.Left)
 	if r.Slack.Sign() < 0 {

@@ -89,6 +89,18 @@ const (
 	ExactAlphaMin Assumption = "alpha_min is known" // otherwise rho is too large and the inequality weaker than the printed one
 )
 
+// Unstated reports whether no paper states the assumption: a statement has it here
+// because it is false without, or for a form that is not the paper's. All others are
+// said or defined in the paper, so that a run that does not meet them is outside the
+// statement's scope.
+func (a Assumption) Unstated() bool {
+	switch a {
+	case Continuous, InCase2, OneRelease, CountersSet, NoSaving, NoneRefused, Prohibitive, LastProblem, PromisesKept:
+		return true
+	}
+	return false
+}
+
 // Result is one inequality on one run. Times are in microseconds and exact; the
 // caller must not change them.
 type Result struct {

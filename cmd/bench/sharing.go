@@ -16,7 +16,8 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// bsbfPolicy makes SJF-BSBF, which shares where the corrected Theorem 1 says so.
+// bsbfPolicy makes SJF-BSBF, which shares where that lowers the sum of a pair's
+// completion times.
 func bsbfPolicy(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := sharing.Options{Recheck: p.flag("recheck")}

@@ -33,22 +33,24 @@ func (a *app) validateCommand() *cobra.Command {
 	f := validateFlags{}
 	c := &cobra.Command{
 		Use:   "validate [DIR|INSTANCE] | validate --errata",
-		Short: "The papers' theorems on an instance or a result directory; the errata",
+		Short: "The papers' theorems on an instance or a result directory; errata and remarks",
 		Long: `Evaluates every theorem and lemma of the paper that an instance's model comes
 from, in its printed and its corrected form, on runs of the policies it speaks
 of: whether its assumptions are met, both sides, the slack and the verdict.
 
 With a result directory it sums up the rows of theorems.arrow instead. With
---errata it lists every correction to the papers, runs its counterexample and
-compares what is measured with what must be.
+--errata it lists the errata, passages that are false within the scope in which
+the papers make them, and then the remarks, on passages that are true as printed
+or whose slip misleads nobody. It runs every one, checks that a counterexample
+lies within the scope, and compares what is measured with what must be.
 
 Exit code 5 says that a statement is violated whose assumptions are all met, or
-that an erratum does not show what it should. Printed statements that are known
-to be false have assumptions here that the papers do not state.`,
+that an erratum or a remark does not show what it should. Printed statements that
+are known to be false have assumptions here that the papers do not state.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.validate(c.Context(), &f, args) },
 	}
-	c.Flags().BoolVar(&f.errata, "errata", false, "list and run the corrections to the papers")
+	c.Flags().BoolVar(&f.errata, "errata", false, "list and run the errata and the remarks")
 	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
 	c.Flags().DurationVar(&f.time, "time-limit", 30*time.Second, "wall-clock limit of each search for an optimum")
 	c.Flags().IntVar(&f.nodes, "nodes", 200_000, "node limit of each; 0 for none")
@@ -202,54 +204,93 @@ func (a *app) validateDirectory(f *validateFlags, dir string) error {
 	return contradicted(wrong)
 }
 
-// erratumRow is an erratum with what running it gave, as JSON has it.
-type erratumRow struct {
+// entryRow is an erratum or a remark with what running it gave, as JSON has it.
+type entryRow struct {
+	Kind       string   `json:"kind"` // erratum or remark
 	Name       string   `json:"name"`
 	Paper      string   `json:"paper"`
 	Where      string   `json:"where"`
-	Claim      string   `json:"claim"`
+	Quote      string   `json:"quote"`
+	Scope      []string `json:"scope,omitempty"` // of an erratum, every clause of which was checked
 	Finding    string   `json:"finding"`
-	Correction string   `json:"correction"`
+	Correction string   `json:"correction,omitempty"` // of an erratum
+	True       string   `json:"true,omitempty"`       // of a remark
 	Measured   []string `json:"measured"`
 	Verdicts   []string `json:"verdicts,omitempty"`
 	Confirmed  bool     `json:"confirmed"`
 	Problem    string   `json:"problem,omitempty"`
 }
 
-// runErrata runs every erratum and prints what it shows.
+const (
+	erratumKind = "erratum"
+	remarkKind  = "remark"
+)
+
+// runErrata runs every erratum, then every remark, and prints what they show.
 func (a *app) runErrata(ctx context.Context, format string) error {
-	var rows []erratumRow
-	var wrong []string
-	for _, e := range errata.All() {
+	var rows []entryRow
+	for _, e := range errata.Errata() {
+		row := passageRow(erratumKind, e.Name, e.Passage)
+		row.Scope, row.Finding, row.Correction = e.Scope, e.Finding, e.Correction
+		found, err := e.Run(ctx)
+		row.add(found, err, e.Check)
+		rows = append(rows, row)
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, ctx.Err()}
 		}
-		row := runErratum(ctx, &e)
-		if !row.Confirmed {
-			wrong = append(wrong, row.Name+": "+row.Problem)
-		}
+	}
+	for _, r := range errata.Remarks() {
+		row := passageRow(remarkKind, r.Name, r.Passage)
+		row.Finding, row.True = r.Finding, r.True
+		found, err := r.Run(ctx)
+		row.add(found, err, (*errata.Evidence).Check)
 		rows = append(rows, row)
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, ctx.Err()}
+		}
 	}
 	if err := a.printErrata(rows, format); err != nil {
 		return err
 	}
-	if len(wrong) > 0 {
-		return &exitError{exitInvalid, fmt.Errorf("%d of %d errata do not show what they should: %s", len(wrong), len(rows), strings.Join(wrong, "; "))}
-	}
-	return nil
+	return unconfirmed(rows)
 }
 
-func runErratum(ctx context.Context, e *errata.Erratum) erratumRow {
-	row := erratumRow{Name: e.Name, Paper: e.Paper, Where: e.Where, Claim: e.Claim, Finding: e.Finding, Correction: e.Correction}
-	found, err := e.Run(ctx)
+// unconfirmed is the error of entries that do not show what they should.
+func unconfirmed(rows []entryRow) error {
+	var wrong []string
+	for _, r := range rows {
+		if !r.Confirmed {
+			wrong = append(wrong, r.Kind+" "+r.Name+": "+r.Problem)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &exitError{exitInvalid, fmt.Errorf("%d of %s do not show what they should: %s", len(wrong), countEntries(rows), strings.Join(wrong, "; "))}
+}
+
+func countEntries(rows []entryRow) string {
+	count := map[string]int{}
+	for _, r := range rows {
+		count[r.Kind]++
+	}
+	return fmt.Sprintf("%d errata and %d remarks", count[erratumKind], count[remarkKind])
+}
+
+func passageRow(kind, name string, p errata.Passage) entryRow {
+	return entryRow{Kind: kind, Name: name, Paper: p.Paper, Where: p.Where, Quote: p.Quote}
+}
+
+// add fills in what running the entry gave.
+func (row *entryRow) add(found *errata.Evidence, err error, check func(*errata.Evidence) error) {
 	if err != nil {
 		row.Problem = err.Error()
-		return row
+		return
 	}
 	for _, f := range found.Facts {
 		row.Measured = append(row.Measured, strings.TrimSpace(fmt.Sprintf("%s: %s %s", f.What, plain(f.Got), f.Unit)))
 	}
-	problems := found.Check()
+	problems := check(found)
 	for i := range found.Results {
 		r := &found.Results[i]
 		if r.Verdict == theorems.Violated || slices.ContainsFunc(found.Expected, func(x errata.Expectation) bool { return x.Statement == r.Statement && x.Form == r.Form }) {
@@ -263,10 +304,9 @@ func runErratum(ctx context.Context, e *errata.Erratum) erratumRow {
 		row.Problem = strings.ReplaceAll(problems.Error(), "\n", "; ")
 	}
 	row.Confirmed = problems == nil
-	return row
 }
 
-func (a *app) printErrata(rows []erratumRow, format string) error {
+func (a *app) printErrata(rows []entryRow, format string) error {
 	switch format {
 	case "json":
 		e := json.NewEncoder(a.out)
@@ -274,12 +314,29 @@ func (a *app) printErrata(rows []erratumRow, format string) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(rows)
 	case "table":
+		kind := ""
 		for _, r := range rows {
+			if r.Kind != kind {
+				kind = r.Kind
+				fmt.Fprintf(a.out, "%s\n\n", map[string]string{
+					erratumKind: "ERRATA: false as printed, within the scope given",
+					remarkKind:  "REMARKS: true as printed, or a slip that misleads nobody",
+				}[kind])
+			}
 			status := "confirmed"
 			if !r.Confirmed {
 				status = "NOT CONFIRMED: " + r.Problem
 			}
-			fmt.Fprintf(a.out, "%s · %s, %s\n  claim       %s\n  found       %s\n  correction  %s\n", r.Name, r.Paper, r.Where, r.Claim, r.Finding, r.Correction)
+			fmt.Fprintf(a.out, "%s · %s, %s\n  printed     “%s”\n", r.Name, r.Paper, r.Where, r.Quote)
+			for _, clause := range r.Scope {
+				fmt.Fprintf(a.out, "  within      %s\n", clause)
+			}
+			fmt.Fprintf(a.out, "  found       %s\n", r.Finding)
+			if r.Kind == erratumKind {
+				fmt.Fprintf(a.out, "  correction  %s\n", r.Correction)
+			} else {
+				fmt.Fprintf(a.out, "  true        %s\n", r.True)
+			}
 			for _, m := range r.Measured {
 				fmt.Fprintf(a.out, "  measured    %s\n", m)
 			}
@@ -288,12 +345,13 @@ func (a *app) printErrata(rows []erratumRow, format string) error {
 			}
 			fmt.Fprintf(a.out, "  %s\n\n", status)
 		}
-		fmt.Fprintf(a.out, "%d errata\n", len(rows))
+		fmt.Fprintln(a.out, countEntries(rows))
 		return nil
 	}
-	l := &listing{columns: []string{"name", "paper", "where", "claim", "finding", "correction", "measured", "verdicts", "confirmed"}}
+	l := &listing{columns: []string{"kind", "name", "paper", "where", "quote", "scope", "finding", "correction", "true", "measured", "verdicts", "confirmed"}}
 	for _, r := range rows {
-		l.rows = append(l.rows, []string{r.Name, r.Paper, r.Where, r.Claim, r.Finding, r.Correction, strings.Join(r.Measured, "; "), strings.Join(r.Verdicts, "; "), fmt.Sprint(r.Confirmed)})
+		l.rows = append(l.rows, []string{r.Kind, r.Name, r.Paper, r.Where, r.Quote, strings.Join(r.Scope, "; "), r.Finding, r.Correction, r.True,
+			strings.Join(r.Measured, "; "), strings.Join(r.Verdicts, "; "), fmt.Sprint(r.Confirmed)})
 	}
 	return l.write(a.out, format)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,20 +82,46 @@ func TestValidateDirectory(t *testing.T) {
 	}
 }
 
-// TestValidateErrata: all errata are listed and confirmed.
+// TestValidateErrata: all errata and all remarks are listed and confirmed, in every
+// format, and apart.
 func TestValidateErrata(t *testing.T) {
 	out := mustRun(t, "validate", "--errata", "--format", "json")
-	var rows []erratumRow
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != len(errata.All()) {
+	var rows []entryRow
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != len(errata.Errata())+len(errata.Remarks()) {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	for _, r := range rows {
-		if !r.Confirmed || r.Problem != "" || len(r.Measured) == 0 {
+	for i, r := range rows {
+		if !r.Confirmed || r.Problem != "" || len(r.Measured) == 0 || r.Quote == "" {
 			t.Errorf("%+v", r)
 		}
+		isErratum := i < len(errata.Errata())
+		if (r.Kind == erratumKind) != isErratum || (len(r.Scope) > 0) != isErratum || (r.Correction != "") != isErratum || (r.True == "") != isErratum {
+			t.Errorf("row %d is not that of its kind: %+v", i, r)
+		}
 	}
-	if err := (&app{out: &strings.Builder{}}).printErrata(rows, "table"); err != nil {
+	for _, format := range []string{"table", "md", "csv"} {
+		var b strings.Builder
+		if err := (&app{out: &b}).printErrata(rows, format); err != nil {
+			t.Error(err)
+		}
+		for _, r := range rows {
+			if !strings.Contains(b.String(), r.Name) || format == "csv" && !strings.Contains(b.String(), r.Kind+","+r.Name) {
+				t.Errorf("%s: %s is missing", format, r.Name)
+			}
+		}
+		if text := b.String(); format == "table" && (!strings.Contains(text, "ERRATA") || strings.Index(text, "REMARKS") < strings.Index(text, rows[len(errata.Errata())-1].Name+" ·") ||
+			!strings.HasSuffix(text, countEntries(rows)+"\n")) {
+			t.Errorf("errata and remarks are not apart:\n%s", text)
+		}
+	}
+	if err := unconfirmed(rows); err != nil {
 		t.Error(err)
+	}
+	last := &rows[len(rows)-1]
+	last.Confirmed, last.Problem = false, "does not"
+	var exit *exitError
+	if err := unconfirmed(rows); !errors.As(err, &exit) || exit.code != exitInvalid || !strings.Contains(err.Error(), "remark "+last.Name+": does not") {
+		t.Errorf("a remark that is not confirmed: %v", err)
 	}
 }
 

@@ -146,8 +146,8 @@ func comparison() map[string]func(testing.TB, *sched.Instance) (*sched.Instance,
 		"sharing-sjf":  shared(func(*sched.Instance) sim.Policy { return sharing.SJF(false) }),
 		"sjf-ffs":      shared(func(in *sched.Instance) sim.Policy { return sharing.FFS(in.Interference, sim.BestFit) }),
 		"sjf-bsbf":     shared(func(in *sched.Instance) sim.Policy { return sharing.BSBF(in.Interference, sharing.Options{}) }),
-		"sjf-bsbf-printed": shared(func(in *sched.Instance) sim.Policy {
-			return sharing.BSBF(in.Interference, sharing.Options{Condition: sharing.Printed})
+		"sjf-bsbf-case-2-everywhere": shared(func(in *sched.Instance) sim.Policy {
+			return sharing.BSBF(in.Interference, sharing.Options{Condition: sharing.Case2Everywhere})
 		}),
 		"sjf-bsbf-recheck": shared(func(in *sched.Instance) sim.Policy {
 			return sharing.BSBF(in.Interference, sharing.Options{Recheck: true})

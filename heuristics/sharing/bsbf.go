@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -16,13 +17,15 @@ type Condition uint8
 
 // The conditions.
 const (
-	// Corrected is Theorem 1 as it is true: [theorems.Pair.Share].
+	// Corrected compares the two sums of completion times, as the sentence after the
+	// proof of Theorem 1 has it: [theorems.Pair.Share]. It is right for every pair.
 	Corrected Condition = iota
-	// Printed is the condition as printed: [theorems.Pair.SharePrinted].
-	Printed
+	// Case2Everywhere is an ablation: the condition of Case 2 of the proof,
+	// [theorems.Pair.ShareInCase2], applied to every pair and not only in its case.
+	Case2Everywhere
 )
 
-var conditionNames = []string{"corrected", "printed"}
+var conditionNames = []string{"corrected", "case-2-everywhere"}
 
 func (c Condition) String() string { return conditionNames[c] }
 
@@ -32,6 +35,9 @@ func (c Condition) MarshalText() ([]byte, error) { return []byte(c.String()), ni
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (c *Condition) UnmarshalText(text []byte) error {
 	i := slices.Index(conditionNames, string(text))
+	if string(text) == "printed" {
+		return errors.New(`"printed" is now "case-2-everywhere": the paper prints that condition for Case 2 alone`)
+	}
 	if i < 0 {
 		return fmt.Errorf("condition %q is unknown: %v", text, conditionNames)
 	}
@@ -39,8 +45,8 @@ func (c *Condition) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Options are the choices of SJF-BSBF. The zero value is the paper's algorithm
-// with the corrected theorem.
+// Options are the choices of SJF-BSBF. The zero value is the paper's algorithm,
+// which compares sums.
 type Options struct {
 	Condition Condition
 	// Recheck compares, once all partners are known, starting now with waiting
@@ -78,8 +84,8 @@ type rule struct {
 func newRule(xiA, xiB float64, c Condition) rule {
 	p := theorems.Pair{XiNew: new(big.Rat).SetFloat64(xiA), XiRunning: new(big.Rat).SetFloat64(xiB)}
 	r := rule{xiA: xiA, xiB: xiB}
-	if c == Printed {
-		r.always = p.SharePrinted()
+	if c == Case2Everywhere {
+		r.always = p.ShareInCase2()
 		r.never = !r.always
 		return r
 	}

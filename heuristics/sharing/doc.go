@@ -22,8 +22,8 @@
 //   - Algorithm 2 returns within its loop and keeps the wrong t: read literally it
 //     looks at the whole mini-batch only. Here it takes the fastest accumulation
 //     that fits the memory beside the running job, of equally fast ones the one
-//     with the fewest steps, and shares if Theorem 1 says so, in the corrected form of
-//     [theorems.Pair]. Both times of its comparison are with that accumulation.
+//     with the fewest steps, and shares if that lowers the sum of the pair's completion times
+//     ([theorems.Pair.Share], the sentence after the proof of Theorem 1). Both times of its comparison are with that accumulation.
 //   - A job with several partners accumulates as the least room asks for.
 //   - A job is slowed down by its worst partner, as synchronous training waits for
 //     it. Which of a partner's GPUs are taken matters to nobody.

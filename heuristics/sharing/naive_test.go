@@ -145,9 +145,9 @@ func (s *naive) algorithm2(j, r *naiveJob) (bool, *big.Rat) {
 		}
 		together, after := sums(s.length(j, a), s.left(r), s.xi(j, r), s.xi(r, j))
 		sf := together.Cmp(after) <= 0
-		if s.options.Condition == sharing.Printed {
+		if s.options.Condition == sharing.Case2Everywhere {
 			xa, xb := exact(s.xi(j, r)), exact(s.xi(r, j))
-			sf = plus(plus(xb, xb), xa).Cmp(times(ratio(2, 1), times(xa, xb))) > 0
+			sf = plus(plus(xa, xa), xb).Cmp(times(ratio(2, 1), times(xa, xb))) > 0
 		}
 		if best == nil || together.Cmp(best) < 0 {
 			share, best = sf, together
@@ -374,7 +374,7 @@ func TestLikeAlgorithm(t *testing.T) {
 		}
 		s := &naive{in: in, firstFit: rng.IntN(4) == 0, options: sharing.Options{Recheck: rng.IntN(3) == 0, Placement: sim.BestFit}}
 		if rng.IntN(4) == 0 {
-			s.options.Condition = sharing.Printed
+			s.options.Condition = sharing.Case2Everywhere
 		}
 		if rng.IntN(4) == 0 {
 			in.Slot = 3
