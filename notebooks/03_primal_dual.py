@@ -19,7 +19,7 @@
 # A_maxweight inside it; `elastic-fifo`, `elastic-drf`, `elastic-antman` and `elastic-tiresias` are its baselines.
 #
 # The golden results have three jobs per instance, so that branch and price proves the optimum, where the paper has up to hundreds and no
-# optimum. `docs/primaldual.md` lists which of the paper's statements are false as printed, and what holds instead.
+# optimum. `docs/primaldual.md` lists which of the paper's statements are false within their scope, and what holds instead.
 
 # %%
 import matplotlib.pyplot as plt

@@ -14,6 +14,6 @@
 // that only their number counts, and which of them jobs share.
 //
 // Source: Problem (15) with Eqs. (8) to (14) of the SJF-BSBF paper, in its slots
-// τ. Not in the source: (10) and (13) are misprinted; a job's progress is the
-// integral of its rate, as the text says.
+// τ. Slips in (10) and (13): GPUs are those of the slot
+// before, and a job is done when the integral of its rate is its work, as the text says.
 package sharing

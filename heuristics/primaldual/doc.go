@@ -25,7 +25,7 @@
 // [Greedy] offers each job its cheapest schedule, at prices that rise
 // exponentially with the load. See [Pricing] for how fast, [Order] for which job
 // is next, Greedy.Fill for what to do with those who found it too expensive. The
-// printed guarantee is false; that with corrected prices is proven, where it
+// guarantee of Theorem 3 is false (erratum "baits"); that with corrected prices is proven, where it
 // applies, which is where no job takes much of anything. docs/primaldual.md has the
 // proofs, counterexamples and measurements.
 //

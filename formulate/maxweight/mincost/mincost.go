@@ -6,7 +6,7 @@
 // Algorithms 4 and 7, where several do, a [Variant] says whether they are as
 // printed.
 //
-// # What is wrong with Algorithm 4
+// # Where Algorithm 4 is not optimal
 //
 // It goes through the servers from the cheapest on, fills each with as many
 // workers as it holds, and on one, n, puts parameter servers too. As printed:
