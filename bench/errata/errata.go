@@ -237,11 +237,12 @@ func Table(paper string) string {
 			row("`"+r.Name+"`", r.Where, r.quoted(), r.True, r.Finding)
 		}
 	}
-	b.WriteString("\n### Slips\n\n| where | as printed | read |\n|---|---|---|\n")
-	for _, s := range Slips() {
-		if s.Paper == paper {
-			row(s.Where, s.quoted(), s.Read)
-		}
+	slips := slices.DeleteFunc(Slips(), func(s Slip) bool { return s.Paper != paper })
+	if len(slips) > 0 {
+		b.WriteString("\n### Slips\n\n| where | as printed | read |\n|---|---|---|\n")
+	}
+	for _, s := range slips {
+		row(s.Where, s.quoted(), s.Read)
 	}
 	return b.String()
 }

@@ -2,9 +2,9 @@ package theorems
 
 import "math/big"
 
-// LazerProgress is what the Lazer paper takes for granted: every job is done in
-// the end. Its forms are Printed, Algorithms 1 and 2 to the letter, and Sharp,
-// with free GPUs counted and offered.
+// LazerProgress says that every job is done in the end, which the Lazer paper does not
+// state. Its forms are Printed, Algorithms 1 and 2 to the letter, and Sharp, with free
+// GPUs counted and offered.
 const LazerProgress = "lazer-progress"
 
 // OneRelease is what LazerProgress needs as printed.
