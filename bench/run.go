@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"yardstick/sched/verify"
@@ -121,7 +120,7 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r.Cell = cell
-	start, cpu := time.Now(), threadTime()
+	start, cpu := time.Now(), milp.ThreadTime()
 	defer func() {
 		if p := recover(); p != nil {
 			r.Outcomes, r.Verified = nil, nil
@@ -131,7 +130,7 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 			}
 		}
 		if r.Wall == 0 {
-			r.Wall, r.CPU = time.Since(start), threadTime()-cpu
+			r.Wall, r.CPU = time.Since(start), milp.ThreadTime()-cpu
 		}
 		if ctx.Err() != nil && (r.Err != nil || slices.ContainsFunc(r.Outcomes, Outcome.cutShort)) {
 			r.Skipped, r.Err, r.Outcomes, r.Verified = true, nil, nil, nil
@@ -145,7 +144,7 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 	if r.Err == nil {
 		r.Verified, r.Err = verifyAll(cell, r.Outcomes)
 	}
-	r.Wall, r.CPU = time.Since(start), threadTime()-cpu
+	r.Wall, r.CPU = time.Since(start), milp.ThreadTime()-cpu
 	if r.Err == nil {
 		r.Err = Certify(cell.Instance.Instance, cell.Instance.SHA256, r.Outcomes)
 	}
@@ -178,14 +177,4 @@ func verifyAll(cell Cell, outcomes []Outcome) ([]*verify.Verified, error) {
 		verified[i] = v
 	}
 	return verified, nil
-}
-
-// threadTime returns the processor time that the calling thread has used.
-func threadTime() time.Duration {
-	const rusageThread = 1 // RUSAGE_THREAD of Linux
-	var u syscall.Rusage
-	if syscall.Getrusage(rusageThread, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

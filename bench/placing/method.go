@@ -153,7 +153,7 @@ func (m *formulated) Run(ctx context.Context, c *Case, l Limits) (Answer, error)
 		return Answer{}, err
 	}
 	built := time.Since(start)
-	res, err := m.solver.Solve(ctx, p.Model, milp.Limits{Time: l.Time, Nodes: l.Nodes})
+	res, err := m.solver.Solve(ctx, p.Model, milp.Start{}, milp.Limits{Time: l.Time, Nodes: l.Nodes})
 	if err != nil {
 		return Answer{}, err
 	}

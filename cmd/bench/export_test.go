@@ -99,7 +99,7 @@ func others(t *testing.T) []*external.Solver {
 
 func solveModel(t *testing.T, s milp.Solver, m *milp.Model) float64 {
 	t.Helper()
-	r, err := s.Solve(context.Background(), m, milp.Limits{Time: time.Minute})
+	r, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: time.Minute})
 	if err != nil || r.Termination != milp.Optimal {
 		t.Fatalf("%s of %s: %+v, %v", s.Name(), m.Name, r, err)
 	}

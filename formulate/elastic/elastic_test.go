@@ -60,7 +60,7 @@ func TestRoutes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Limits{})
+			r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

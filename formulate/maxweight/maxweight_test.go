@@ -27,7 +27,7 @@ func shape(r *rand.Rand, jobs int) schedtest.ElasticShape {
 // decodes to.
 func solve(t testing.TB, in *sched.Instance, p *formulate.Program) *big.Rat {
 	t.Helper()
-	r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Limits{})
+	r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func BenchmarkVGG(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					res, err := s.Solve(context.Background(), p.Model, milp.Limits{Time: 2 * time.Second})
+					res, err := s.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Time: 2 * time.Second})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -169,7 +169,7 @@ func TestAgainstCombinatorialEngine(t *testing.T) {
 			if err := p.Model.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			res, err := solver.Solve(context.Background(), p.Model, milp.Limits{Nodes: 20_000})
+			res, err := solver.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Nodes: 20_000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +256,7 @@ func TestPlacementsArePoints(t *testing.T) {
 					col += r.most(m, s) + 1
 				}
 			}
-			res, err := solver.Solve(context.Background(), p.Model, milp.Limits{})
+			res, err := solver.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -316,7 +316,7 @@ func TestSecondOpinions(t *testing.T) {
 					}
 					programs++
 					began := time.Now()
-					res, err := s.Solve(context.Background(), p.Model, milp.Limits{Time: 20 * time.Second})
+					res, err := s.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Time: 20 * time.Second})
 					took += time.Since(began)
 					if err != nil {
 						t.Fatal(err)

@@ -157,11 +157,8 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if err != nil {
 		return nil, err
 	}
-	if g, ok := solver.(guided); ok {
-		solver = g.Guided(m.point(best), m.listed)
-	}
 	out := &Result{Class: p.class, Relation: p.relation(), Rows: len(m.model.Rows), Cols: len(m.model.Vars), Nonzeros: m.model.Nonzeros()}
-	if out.MIP, err = solver.Solve(ctx, m.model, opt.Limits); err != nil {
+	if out.MIP, err = solver.Solve(ctx, m.model, milp.Start{X: m.point(best), Round: m.listed}, opt.Limits); err != nil {
 		return nil, err
 	}
 	if err := out.MIP.Validate(); err != nil {
@@ -187,10 +184,4 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	out.Cost = p.objective(p.cost(best))
 	out.Schedule, err = p.schedule(best)
 	return out, err
-}
-
-// guided is what a solver may offer besides milp.Solver: to start from a
-// point, and to ask for candidates near the points of linear programs.
-type guided interface {
-	Guided(start []float64, heuristic func(x []float64) []float64) milp.Solver
 }

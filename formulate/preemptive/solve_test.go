@@ -153,7 +153,7 @@ func TestPrograms(t *testing.T) {
 		if err != nil || prog.Model.Validate() != nil || prog.Relation != formulate.Exact {
 			t.Fatal(err, prog.Model.Validate(), prog.Relation)
 		}
-		r, err := lpsolve.MIP{}.Solve(context.Background(), prog.Model, milp.Limits{})
+		r, err := lpsolve.MIP{}.Solve(context.Background(), prog.Model, milp.Start{}, milp.Limits{})
 		if err != nil || r.Termination != milp.Optimal {
 			t.Fatal(r, err)
 		}

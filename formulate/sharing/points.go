@@ -162,12 +162,6 @@ func mostOf(x []float64, cols []int, n int) []int {
 	return order
 }
 
-// guided is what a solver may offer besides milp.Solver: to start from a point,
-// and to ask for candidates near the points of linear programs.
-type guided interface {
-	Guided(start []float64, heuristic func(x []float64) []float64) milp.Solver
-}
-
 // Run is what became of a program.
 type Run struct {
 	Rows, Cols, Nonzeros, Integers int
@@ -185,10 +179,7 @@ func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, ok := solver.(guided); ok {
-		solver = g.Guided(pr.point(pr.start), pr.listed)
-	}
-	r, err := solver.Solve(ctx, pr.model, l)
+	r, err := solver.Solve(ctx, pr.model, milp.Start{X: pr.point(pr.start), Round: pr.listed}, l)
 	if err != nil {
 		return nil, nil, fmt.Errorf("sharing: %w", err)
 	}

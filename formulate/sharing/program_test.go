@@ -106,7 +106,7 @@ func TestBuild(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, want := schedtest.SharingBruteForce(in, obj)
-			r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Limits{Nodes: 20_000})
+			r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Nodes: 20_000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestRounding(t *testing.T) {
 	if r.Cost.Cmp(want) != 0 || p.Relation != formulate.Relaxation {
 		t.Fatalf("%v, want %v; the program is called %v", r.Cost, want, p.Relation)
 	}
-	b, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Limits{Nodes: 20_000})
+	b, err := branch.New(lpsolve.LP{}).Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Nodes: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func BenchmarkSolvers(b *testing.B) {
 				lower, upper := math.Inf(-1), math.Inf(1) // proven
 				for k, s := range solvers {
 					before := processorTime(b)
-					r, err := s.Solve(context.Background(), p.Model, milp.Limits{Time: limit})
+					r, err := s.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Time: limit})
 					if err != nil {
 						b.Fatal(err)
 					}

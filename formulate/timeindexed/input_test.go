@@ -137,7 +137,7 @@ func TestBuild(t *testing.T) {
 				t.Fatal(err)
 			}
 			count[prog.Relation]++
-			res, err := branch.New(lpsolve.LP{}).Solve(context.Background(), prog.Model, milp.Limits{})
+			res, err := branch.New(lpsolve.LP{}).Solve(context.Background(), prog.Model, milp.Start{}, milp.Limits{})
 			if err != nil || res.Termination != milp.Optimal {
 				t.Fatalf("%+v, %v", res, err)
 			}

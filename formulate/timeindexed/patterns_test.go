@@ -43,7 +43,7 @@ func tight(r *rand.Rand, jobs int, unequal bool) *sched.Instance {
 
 func optimal(t *testing.T, m *milp.Model) *milp.Result {
 	t.Helper()
-	r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), m, milp.Limits{Nodes: 20_000})
+	r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), m, milp.Start{}, milp.Limits{Nodes: 20_000})
 	if err != nil || r.Termination != milp.Optimal {
 		t.Fatalf("%s: %+v, %v", m.Name, r, err)
 	}
@@ -252,7 +252,7 @@ func TestClashInPrograms(t *testing.T) {
 			}
 		}
 		m.Rows = append(slices.Clone(m.Rows), row)
-		r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), &m, milp.Limits{})
+		r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), &m, milp.Start{}, milp.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

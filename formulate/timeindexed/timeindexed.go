@@ -272,11 +272,7 @@ func (s *search) solve(st *step, name string, m *program, start []float64) (*mil
 	if l.Time > 0 {
 		l.Time = max(time.Duration(st.share*float64(l.Time-s.spent)), time.Millisecond)
 	}
-	solver := s.solver
-	if g, ok := solver.(guided); ok {
-		solver = g.Guided(start, m.listed)
-	}
-	r, err := solver.Solve(s.ctx, m.model, l)
+	r, err := s.solver.Solve(s.ctx, m.model, milp.Start{X: start, Round: m.listed}, l)
 	if err != nil {
 		return nil, err
 	}
@@ -287,10 +283,4 @@ func (s *search) solve(st *step, name string, m *program, start []float64) (*mil
 	s.runs = append(s.runs, Run{Name: name, Relation: st.relation, Rows: len(m.model.Rows), Cols: len(m.model.Vars),
 		Nonzeros: m.model.Nonzeros(), Integers: m.model.Integers(), Clashes: len(s.clashes), Result: r})
 	return r, nil
-}
-
-// guided is what a solver may offer besides milp.Solver: to start from a
-// point, and to ask for candidates near the points of linear programs.
-type guided interface {
-	Guided(start []float64, heuristic func(x []float64) []float64) milp.Solver
 }

@@ -41,6 +41,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"yardstick/solvers/milp"
@@ -54,13 +55,6 @@ type Solver struct {
 
 // Options direct the search. The zero value asks for nothing special.
 type Options struct {
-	// Start is a point to begin with; it is used only if it is feasible.
-	Start []float64
-	// Heuristic maps the point of a linear program, one value per variable,
-	// to a candidate for the incumbent, or to nil. It is called at every node
-	// and has to be quick. Candidates are checked. Without it, models of
-	// assignment and packing rows alone get list schedules.
-	Heuristic func(x []float64) []float64
 	// Progress is called whenever the proven bound or the incumbent's
 	// objective has changed.
 	Progress func(bound, incumbent float64, nodes int)
@@ -72,39 +66,35 @@ func New(lp milp.LPSolver) *Solver { return &Solver{lp: lp} }
 // With returns a solver with the given options.
 func (s *Solver) With(o Options) *Solver { return &Solver{lp: s.lp, opt: o} }
 
-// Guided returns a solver that starts from the point start, if it is not nil,
-// and asks heuristic for candidates, if it is not nil; see Options. Packages
-// that may not import this one find the method by type assertion.
-func (s *Solver) Guided(start []float64, heuristic func(x []float64) []float64) milp.Solver {
-	o := s.opt
-	o.Start, o.Heuristic = start, heuristic
-	return s.With(o)
-}
-
-// Name implements milp.Solver.
-func (s *Solver) Name() string { return "branch+" + s.lp.Name() }
+// Name implements milp.Solver: "branch".
+func (s *Solver) Name() string { return "branch" }
 
 // Solve implements milp.Solver. With a node limit, and no time limit, the
-// result depends on nothing else. An infeasible model has Termination
-// Infeasible, Dual Proven and DualBound +Inf.
+// result depends on nothing but model and start. An infeasible model has
+// Termination Infeasible, Dual Proven and DualBound +Inf.
+//
+// Of the start both parts are used, Round at every node. Without it, models of
+// assignment and packing rows alone get list schedules.
 //
 // Errors: the model is not valid, or no linear program could be opened.
-func (s *Solver) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
+func (s *Solver) Solve(ctx context.Context, m *milp.Model, start milp.Start, l milp.Limits) (*milp.Result, error) {
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("branch: %w", err)
 	}
-	begin := time.Now()
-	t := newTree(m, s.opt)
+	runtime.LockOSThread() // for its processor time
+	defer runtime.UnlockOSThread()
+	begin, cpu := time.Now(), milp.ThreadTime()
+	t := newTree(m, start.Round, s.opt)
 	defer t.free()
 	if !t.emptyRoot() {
 		if err := t.openRelaxation(s.lp); err != nil {
 			return nil, fmt.Errorf("branch: %w", err)
 		}
-		t.offer(s.opt.Start)
+		t.offer(start.X)
 		t.search(ctx, begin, l)
 	}
 	r := t.result()
-	r.Stats.Wall = time.Since(begin)
+	r.Stats.Wall, r.Stats.CPU = time.Since(begin), milp.ThreadTime()-cpu
 	return r, nil
 }
 

@@ -14,7 +14,12 @@ import (
 
 func solve(t *testing.T, s milp.Solver, m *milp.Model, l milp.Limits) *milp.Result {
 	t.Helper()
-	r, err := s.Solve(context.Background(), m, l)
+	return solveFrom(t, s, m, milp.Start{}, l)
+}
+
+func solveFrom(t *testing.T, s milp.Solver, m *milp.Model, start milp.Start, l milp.Limits) *milp.Result {
+	t.Helper()
+	r, err := s.Solve(context.Background(), m, start, l)
 	if err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}
@@ -132,7 +137,7 @@ func TestTimeLimitKeepsBound(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := branch.New(lpsolve.LP{}).Solve(ctx, m, milp.Limits{})
+	r, err := branch.New(lpsolve.LP{}).Solve(ctx, m, milp.Start{}, milp.Limits{})
 	if err != nil || r.Termination != milp.Interrupted {
 		t.Fatalf("cancelled: %+v, %v", r, err)
 	}

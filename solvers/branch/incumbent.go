@@ -9,7 +9,7 @@ import (
 
 // tryPoint looks for an incumbent near the point of a linear program, which
 // may be missing: the point itself if it is integral, and what the caller's
-// heuristic, or else the list, makes of it.
+// rounding, or else the list, makes of it.
 func (t *tree) tryPoint(x []float64) {
 	if x == nil {
 		return
@@ -25,8 +25,8 @@ func (t *tree) tryPoint(x []float64) {
 		}
 	}
 	switch {
-	case t.opt.Heuristic != nil:
-		t.offer(t.opt.Heuristic(x))
+	case t.round != nil:
+		t.offer(t.round(x))
 	case t.listing != nil:
 		t.offer(t.listing.point(x, t.root.Vars))
 	}

@@ -89,8 +89,8 @@ func TestLinearProgramsAreNotTrusted(t *testing.T) {
 	}
 }
 
-// A start and a heuristic are suggestions: good ones save nodes, bad ones are
-// refused, and the same options give the same search.
+// A start is a suggestion: good ones save nodes, bad ones are refused, and the
+// same one gives the same search.
 func TestSuggestions(t *testing.T) {
 	r := newRand(7)
 	saved := 0
@@ -110,13 +110,13 @@ func TestSuggestions(t *testing.T) {
 			}
 			return out
 		}
-		misled := solve(t, branch.New(lpsolve.LP{}).Guided(bad(plain.X), bad), m, milp.Limits{})
+		misled := solveFrom(t, branch.New(lpsolve.LP{}), m, milp.Start{X: bad(plain.X), Round: bad}, milp.Limits{})
 		if misled.Termination != milp.Optimal || misled.PrimalBound != plain.PrimalBound {
 			t.Fatalf("instance %d: %+v without and %+v with bad suggestions", k, plain, misled)
 		}
-		guided := solve(t, branch.New(lpsolve.LP{}).Guided(plain.X, nil), m, milp.Limits{})
-		again := solve(t, branch.New(lpsolve.LP{}).Guided(plain.X, nil), m, milp.Limits{})
-		guided.Stats.Wall, again.Stats.Wall = 0, 0
+		guided := solveFrom(t, branch.New(lpsolve.LP{}), m, milp.Start{X: plain.X}, milp.Limits{})
+		again := solveFrom(t, branch.New(lpsolve.LP{}), m, milp.Start{X: plain.X}, milp.Limits{})
+		guided.Stats.Wall, again.Stats.Wall, guided.Stats.CPU, again.Stats.CPU = 0, 0, 0, 0
 		checkSteps(t, guided)
 		guided.Stats.Steps, again.Stats.Steps = nil, nil // when they were is not the same
 		if !reflect.DeepEqual(guided, again) {

@@ -30,8 +30,9 @@ type change struct {
 
 // tree is the state of one search.
 type tree struct {
-	root       *milp.Model // as given, integer bounds rounded inwards
-	box        *milp.Model // the same rows; Vars carries the bounds of the current node
+	root       *milp.Model               // as given, integer bounds rounded inwards
+	box        *milp.Model               // the same rows; Vars carries the bounds of the current node
+	round      func([]float64) []float64 // of milp.Start, or nil
 	opt        Options
 	groups     []group
 	capacities []capacity
@@ -68,7 +69,7 @@ type tree struct {
 	steps                   []milp.Step
 }
 
-func newTree(m *milp.Model, o Options) *tree {
+func newTree(m *milp.Model, round func([]float64) []float64, o Options) *tree {
 	root, box := *m, *m
 	root.Vars = append([]milp.Variable(nil), m.Vars...)
 	box.Vars = append([]milp.Variable(nil), m.Vars...)
@@ -77,7 +78,7 @@ func newTree(m *milp.Model, o Options) *tree {
 			v.Lower, v.Upper = math.Ceil(v.Lower), math.Floor(v.Upper)
 		}
 	}
-	t := &tree{root: &root, box: &box, opt: o, cutoff: math.Inf(1), claimed: math.Inf(1), unsettled: math.Inf(1), rootBound: math.Inf(-1),
+	t := &tree{root: &root, box: &box, round: round, opt: o, cutoff: math.Inf(1), claimed: math.Inf(1), unsettled: math.Inf(1), rootBound: math.Inf(-1),
 		shownBound: math.Inf(-1), shownCutoff: math.Inf(1)}
 	t.mixed = slices.ContainsFunc(m.Vars, func(v milp.Variable) bool { return !v.Integer })
 	t.groups = findGroups(&root)

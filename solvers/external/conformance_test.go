@@ -22,13 +22,14 @@ func present(t *testing.T, find func() (*Solver, error)) *Solver {
 
 func TestGLPSOL(t *testing.T) {
 	solvertest.Solver(t, present(t, GLPSOL),
-		"node limit") // glpsol has no such option
+		"node limit",     // glpsol has no such option
+		"start", "round") // see Solve
 }
 
 func TestCBC(t *testing.T) {
-	solvertest.Solver(t, present(t, CBC))
+	solvertest.Solver(t, present(t, CBC), "start", "round") // see Solve
 }
 
 func TestHiGHS(t *testing.T) {
-	solvertest.Solver(t, withHiGHS(t))
+	solvertest.Solver(t, withHiGHS(t), "start", "round") // see Solve
 }

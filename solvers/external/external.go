@@ -109,12 +109,13 @@ func find(p program) (*Solver, error) {
 func (s *Solver) Name() string { return s.program.name() }
 
 // Solve implements milp.Solver. A program that has not ended Grace after the
-// time limit is killed; then there is neither point nor bound.
+// time limit is killed; then there is neither point nor bound. The start is not
+// used: no way to give one is common to the programs.
 //
 // Errors: the model is not valid, or files cannot be written. A program that
 // cannot be started, fails or writes nothing that can be read gives Crashed or
 // OtherError, with a Message.
-func (s *Solver) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
+func (s *Solver) Solve(ctx context.Context, m *milp.Model, _ milp.Start, l milp.Limits) (*milp.Result, error) {
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("external: %w", err)
 	}

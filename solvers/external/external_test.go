@@ -38,7 +38,7 @@ func TestIncumbentAtTimeLimit(t *testing.T) {
 			t.Log(err)
 			continue
 		}
-		res, err := s.Solve(context.Background(), m, milp.Limits{Time: time.Second})
+		res, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestPrograms(t *testing.T) {
 			highs{}, milp.NodeLimit, milp.None, math.Inf(1)},
 	} {
 		t.Run(test.program.name()+"/"+test.name, func(t *testing.T) {
-			res, err := script(t, test.program, test.script).Solve(context.Background(), m, milp.Limits{})
+			res, err := script(t, test.program, test.script).Solve(context.Background(), m, milp.Start{}, milp.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestKilled(t *testing.T) {
 	m := solvertest.MarketSplit(4, 30, 1)
 	s := script(t, cbc{}, "exec sleep 60")
 	begin := time.Now()
-	res, err := s.Solve(context.Background(), m, milp.Limits{Time: 10 * time.Millisecond})
+	res, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: 10 * time.Millisecond})
 	if err != nil || res.Termination != milp.TimeLimit || res.X != nil {
 		t.Errorf("%+v, error %v", res, err)
 	}
@@ -149,7 +149,7 @@ func TestNoFilesAreLeft(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	for _, s := range Found() {
-		if _, err := s.Solve(context.Background(), solvertest.MarketSplit(2, 6, 1), milp.Limits{}); err != nil {
+		if _, err := s.Solve(context.Background(), solvertest.MarketSplit(2, 6, 1), milp.Start{}, milp.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}

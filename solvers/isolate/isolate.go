@@ -55,12 +55,13 @@ const sample = 20 * time.Millisecond
 // Name returns the name of the solver in the child.
 func (s Solver) Name() string { return s.Solver }
 
-// Solve implements milp.Solver.
+// Solve implements milp.Solver. Of the start only the point reaches the child:
+// a function cannot be sent.
 //
 // Errors: the model is invalid, the child cannot be started, does not call
 // Main, does not know the solver or has an error from it, or its result does
 // not hold for this model.
-func (s Solver) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
+func (s Solver) Solve(ctx context.Context, m *milp.Model, start milp.Start, l milp.Limits) (*milp.Result, error) {
 	switch {
 	case os.Getenv(variable) != "":
 		return nil, errors.New("isolate: this process is a child of a solve: its main function must call isolate.Main first")
@@ -78,7 +79,7 @@ func (s Solver) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.
 	if err != nil {
 		return nil, err
 	}
-	go c.send(request{*m, l})
+	go c.send(request{*m, start.X, l})
 	go c.receive()
 	c.supervise(ctx, l.Time)
 	return c.result(m)

@@ -29,7 +29,7 @@ func one() *milp.Model {
 
 func run(t *testing.T, s Solver, m *milp.Model, l milp.Limits) *milp.Result {
 	t.Helper()
-	res, err := s.Solve(context.Background(), m, l)
+	res, err := s.Solve(context.Background(), m, milp.Start{}, l)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Solver, err)
 	}
@@ -59,7 +59,7 @@ func TestSameResultAsInProcess(t *testing.T) {
 	}
 	for k, m := range models {
 		got := run(t, Solver{Solver: "lpsolve-mip"}, m, milp.Limits{})
-		want, err := lpsolve.MIP{}.Solve(context.Background(), m, milp.Limits{})
+		want, err := lpsolve.MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,13 +124,13 @@ func TestErrors(t *testing.T) {
 		{Solver{Solver: "lpsolve-mip", Path: "/bin/true"}, one(), "isolate: /bin/true did not answer (exit status 0): its main function must call isolate.Main"},
 		{Solver{Solver: "lpsolve-mip", Path: filepath.Join(t.TempDir(), "none")}, one(), "isolate: starting a child process"},
 	} {
-		res, err := c.s.Solve(context.Background(), c.m, milp.Limits{})
+		res, err := c.s.Solve(context.Background(), c.m, milp.Start{}, milp.Limits{})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v; want %s", c.s.Solver, res, err, c.want)
 		}
 	}
 	t.Setenv(variable, "lpsolve-mip")
-	if _, err := (Solver{Solver: "lpsolve-mip"}).Solve(context.Background(), one(), milp.Limits{}); err == nil {
+	if _, err := (Solver{Solver: "lpsolve-mip"}).Solve(context.Background(), one(), milp.Start{}, milp.Limits{}); err == nil {
 		t.Error("a child whose main does not call Main starts children")
 	}
 }
@@ -142,7 +142,7 @@ func TestCancel(t *testing.T) {
 		primal milp.Evidence
 	}{{Solver{Solver: "patient"}, milp.Proven}, {Solver{Solver: "hang", Grace: 50 * time.Millisecond}, milp.None}} {
 		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-		res, err := c.s.Solve(ctx, one(), milp.Limits{})
+		res, err := c.s.Solve(ctx, one(), milp.Start{}, milp.Limits{})
 		cancel()
 		if err != nil || res.Termination != milp.Interrupted || res.Primal != c.primal {
 			t.Errorf("%s: %+v, %v", c.s.Solver, res, err)
@@ -150,7 +150,7 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if res, err := (Solver{Solver: "hang"}).Solve(ctx, one(), milp.Limits{}); err != nil || res.Termination != milp.Interrupted {
+	if res, err := (Solver{Solver: "hang"}).Solve(ctx, one(), milp.Start{}, milp.Limits{}); err != nil || res.Termination != milp.Interrupted {
 		t.Errorf("%+v, %v", res, err)
 	}
 	noOrphans(t)
@@ -162,7 +162,7 @@ func TestManyAtOnce(t *testing.T) {
 		group.Go(func() {
 			s := Solver{Solver: []string{"lpsolve-mip", "segfault"}[k%2]}
 			want := []milp.Termination{milp.Optimal, milp.Crashed}[k%2]
-			if res, err := s.Solve(context.Background(), one(), milp.Limits{}); err != nil || res.Termination != want {
+			if res, err := s.Solve(context.Background(), one(), milp.Start{}, milp.Limits{}); err != nil || res.Termination != want {
 				t.Errorf("%s: %+v, %v", s.Solver, res, err)
 			}
 		})
@@ -189,7 +189,7 @@ func parentOfHanging() {
 		return
 	}
 	os.Unsetenv("YARDSTICK_TEST_PARENT")
-	_, err := Solver{Solver: "hang"}.Solve(context.Background(), one(), milp.Limits{})
+	_, err := Solver{Solver: "hang"}.Solve(context.Background(), one(), milp.Start{}, milp.Limits{})
 	fmt.Println(err)
 	os.Exit(1)
 }
@@ -246,7 +246,7 @@ func BenchmarkOverhead(b *testing.B) {
 	for name, s := range map[string]milp.Solver{"child": Solver{Solver: "lpsolve-mip"}, "in-process": lpsolve.MIP{}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.Solve(context.Background(), one(), milp.Limits{}); err != nil {
+				if _, err := s.Solve(context.Background(), one(), milp.Start{}, milp.Limits{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -17,6 +17,7 @@ import (
 type (
 	request struct {
 		Model  milp.Model
+		Start  []float64 // milp.Start.X
 		Limits milp.Limits
 	}
 	hello struct{ Protocol int }
@@ -28,7 +29,7 @@ type (
 	}
 )
 
-const protocol = 1
+const protocol = 2
 
 // replies is the file descriptor of the pipe to the parent: the first of
 // exec.Cmd.ExtraFiles. C libraries print to standard output.
@@ -80,7 +81,7 @@ func solve(ctx context.Context, name string, lookup func(string) (milp.Solver, e
 	if err != nil {
 		return reply{Error: err.Error()}
 	}
-	res, err := s.Solve(ctx, &q.Model, q.Limits)
+	res, err := s.Solve(ctx, &q.Model, milp.Start{X: q.Start}, q.Limits)
 	if err != nil {
 		return reply{Error: err.Error()}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/draffensperger/golp"
 
+	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -24,10 +25,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lookup knows lp_solve and solvers that misbehave.
+// lookup knows lp_solve, our search, which uses what it is given to start from,
+// and solvers that misbehave.
 func lookup(name string) (milp.Solver, error) {
-	if name == "lpsolve-mip" {
+	switch name {
+	case "lpsolve-mip":
 		return lpsolve.MIP{}, nil
+	case "branch":
+		return branch.New(lpsolve.LP{}), nil
 	}
 	if f := misbehaviours[name]; f != nil {
 		return solverFunc(f), nil
@@ -39,7 +44,7 @@ type solverFunc func(context.Context, *milp.Model, milp.Limits) (*milp.Result, e
 
 func (solverFunc) Name() string { return "test" }
 
-func (f solverFunc) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
+func (f solverFunc) Solve(ctx context.Context, m *milp.Model, _ milp.Start, l milp.Limits) (*milp.Result, error) {
 	return f(ctx, m, l)
 }
 
@@ -82,10 +87,10 @@ var misbehaviours = map[string]solverFunc{
 			return nil, err
 		}
 		time.Sleep(10 * time.Millisecond)
-		return lpsolve.MIP{}.Solve(ctx, m, l)
+		return lpsolve.MIP{}.Solve(ctx, m, milp.Start{}, l)
 	},
 	"nested": func(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
-		return Solver{Solver: "lpsolve-mip"}.Solve(ctx, m, l)
+		return Solver{Solver: "lpsolve-mip"}.Solve(ctx, m, milp.Start{}, l)
 	},
 	"liar": func(context.Context, *milp.Model, milp.Limits) (*milp.Result, error) {
 		r := milp.NoResult(milp.Optimal)

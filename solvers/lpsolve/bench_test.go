@@ -83,7 +83,7 @@ func BenchmarkSmall(b *testing.B) {
 	})
 	b.Run("MIP", func(b *testing.B) {
 		for b.Loop() {
-			if r, err := (MIP{}).Solve(context.Background(), m, milp.Limits{}); err != nil || r.Termination != milp.Optimal {
+			if r, err := (MIP{}).Solve(context.Background(), m, milp.Start{}, milp.Limits{}); err != nil || r.Termination != milp.Optimal {
 				b.Fatal(r, err)
 			}
 		}

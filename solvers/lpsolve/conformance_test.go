@@ -8,6 +8,8 @@ import (
 	"yardstick/solvers/solvertest"
 )
 
-func TestConformance(t *testing.T) { solvertest.Solver(t, MIP{}) }
+func TestConformance(t *testing.T) {
+	solvertest.Solver(t, MIP{}, "start", "round") // lp_solve's search takes neither
+}
 
 func TestLinearConformance(t *testing.T) { solvertest.LPSolver(t, LP{}) }

@@ -56,7 +56,7 @@ func loadGolp(lp *golp.LP, m *milp.Model) {
 
 func mustSolve(t *testing.T, m *milp.Model) *milp.Result {
 	t.Helper()
-	res, err := MIP{}.Solve(context.Background(), m, milp.Limits{})
+	res, err := MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestBadInput(t *testing.T) {
 		if _, err := (LP{}).Open(m); err == nil || !strings.HasPrefix(err.Error(), "lpsolve: ") {
 			t.Errorf("%s: Open gives %v", name, err)
 		}
-		if _, err := (MIP{}).Solve(context.Background(), m, milp.Limits{}); err == nil {
+		if _, err := (MIP{}).Solve(context.Background(), m, milp.Start{}, milp.Limits{}); err == nil {
 			t.Errorf("%s: Solve accepts it", name)
 		}
 		p, err := LP{}.Open(&milp.Model{Vars: one})

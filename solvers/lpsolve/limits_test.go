@@ -71,14 +71,14 @@ func TestLinearTimeLimit(t *testing.T) {
 }
 
 func TestIntegerTimeLimit(t *testing.T) {
-	res, err := MIP{}.Solve(context.Background(), solvertest.MarketSplit(4, 30, 1), milp.Limits{Time: 30 * time.Millisecond})
+	res, err := MIP{}.Solve(context.Background(), solvertest.MarketSplit(4, 30, 1), milp.Start{}, milp.Limits{Time: 30 * time.Millisecond})
 	checkStopped(t, res, err, milp.TimeLimit)
 	if res.Primal != milp.None || res.Dual != milp.None {
 		t.Errorf("no point was to be found: %+v", res)
 	}
 
 	m := solvertest.Integral(solvertest.Packing(30, 100, 3))
-	res, err = MIP{}.Solve(context.Background(), m, milp.Limits{Time: 200 * time.Millisecond})
+	res, err = MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: 200 * time.Millisecond})
 	checkStopped(t, res, err, milp.TimeLimit)
 	if res.Primal != milp.Proven || res.Dual != milp.None || milp.Check(m, res.X) != nil {
 		t.Errorf("incumbent at the limit: %+v", res)
@@ -87,12 +87,12 @@ func TestIntegerTimeLimit(t *testing.T) {
 
 func TestNodeLimit(t *testing.T) {
 	m := solvertest.MarketSplit(4, 30, 1)
-	res, err := MIP{}.Solve(context.Background(), m, milp.Limits{Nodes: 500})
+	res, err := MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{Nodes: 500})
 	checkStopped(t, res, err, milp.NodeLimit)
 	if res.Stats.Nodes < 500 || res.Stats.Nodes > 510 || res.Stats.Iterations == 0 {
 		t.Errorf("%+v", res.Stats)
 	}
-	again, err := MIP{}.Solve(context.Background(), m, milp.Limits{Nodes: 500})
+	again, err := MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{Nodes: 500})
 	checkStopped(t, again, err, milp.NodeLimit)
 	if again.Stats.Nodes != res.Stats.Nodes || again.Stats.Iterations != res.Stats.Iterations {
 		t.Errorf("a node limit does not reproduce: %+v, then %+v", res.Stats, again.Stats)
@@ -109,7 +109,9 @@ func TestCancel(t *testing.T) {
 			}
 			return p.Solve(ctx, milp.Limits{})
 		},
-		"integer": func(ctx context.Context) (*milp.Result, error) { return MIP{}.Solve(ctx, integer, milp.Limits{}) },
+		"integer": func(ctx context.Context) (*milp.Result, error) {
+			return MIP{}.Solve(ctx, integer, milp.Start{}, milp.Limits{})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bestOf(t, "cancellation", func() time.Duration {

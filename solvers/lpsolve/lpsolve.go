@@ -55,8 +55,9 @@ func (LP) Open(m *milp.Model) (milp.LP, error) { return open(m) }
 // Name returns "lpsolve-mip".
 func (MIP) Name() string { return "lpsolve-mip" }
 
-// Solve solves m. Of the limits it keeps both.
-func (MIP) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
+// Solve solves m. Of the limits it keeps both, of the start it uses nothing:
+// lp_solve's search takes neither a point nor a rounding.
+func (MIP) Solve(ctx context.Context, m *milp.Model, _ milp.Start, l milp.Limits) (*milp.Result, error) {
 	return solveMIP(ctx, m, l)
 }
 

@@ -45,7 +45,7 @@ func TestCostsInMicroseconds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := branch.New(LP{}).Solve(context.Background(), p.Model, milp.Limits{Nodes: 300})
+		want, err := branch.New(LP{}).Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Nodes: 300})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ package lpsolve
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 )
 
 func solveMIP(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
-	start := time.Now()
+	runtime.LockOSThread() // for its processor time
+	defer runtime.UnlockOSThread()
+	start, cpu := time.Now(), milp.ThreadTime()
 	c, err := normal(m)
 	if err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func solveMIP(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, 
 			res.Dual = r.Dual
 		}
 	}
-	res.Stats = milp.Stats{Nodes: out.nodes, Iterations: out.iter, Wall: time.Since(start)}
+	res.Stats = milp.Stats{Nodes: out.nodes, Iterations: out.iter, Wall: time.Since(start), CPU: milp.ThreadTime() - cpu}
 	return res, nil
 }
 

@@ -60,7 +60,7 @@ type Stats struct {
 	Nodes      int
 	Iterations int
 	Wall       time.Duration
-	CPU        time.Duration // of the process that solved, or 0: not measured
+	CPU        time.Duration // of the process, or the thread, that solved; or 0: not measured
 	PeakRSS    int64         // of the process that solved, in bytes, or 0: not measured
 	Steps      []Step        // how bound and incumbent went, in order of time; nil of a solver that does not say
 }
@@ -97,11 +97,23 @@ type Limits struct {
 	Nodes int           // branch-and-bound nodes
 }
 
+// Start is what the caller knows about good points. It directs a search and
+// proves nothing: a solver checks what it offers, and one that cannot use a part
+// of it ignores that. The zero value knows nothing.
+type Start struct {
+	X []float64 // a point to begin with, or nil; used only if it is feasible
+	// Round makes of the point of a linear program, one value per variable, a
+	// candidate for the incumbent, or nil. It may be called at every node, and has
+	// to be quick. It runs in the process that searches and nowhere else.
+	Round func(x []float64) []float64
+}
+
 // Solver solves a model. Hitting a limit or proving infeasibility is a
-// result; an error means that the solve could not run.
+// result; an error means that the solve could not run. What wraps a solver
+// passes the start on.
 type Solver interface {
 	Name() string
-	Solve(context.Context, *Model, Limits) (*Result, error)
+	Solve(context.Context, *Model, Start, Limits) (*Result, error)
 }
 
 // LP is a linear program that is solved again and again after small changes,

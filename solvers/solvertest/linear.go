@@ -14,14 +14,14 @@ import (
 
 // linearCases are the cases of LPSolver, by name.
 var linearCases = []testCase[milp.LPSolver]{
-	{"random", randomPrograms},
-	{"changes", changes},
-	{"duals", duals},
-	{"column generation", columnGeneration},
-	{"infeasible and back", infeasibleAndBack},
-	{"invalid input", invalidInput},
-	{"integrality ignored", integralityIgnored},
-	{"stopped", stoppedPrograms},
+	{name: "random", run: randomPrograms},
+	{name: "changes", run: changes},
+	{name: "duals", run: duals},
+	{name: "column generation", run: columnGeneration},
+	{name: "infeasible and back", run: infeasibleAndBack},
+	{name: "invalid input", run: invalidInput},
+	{name: "integrality ignored", run: integralityIgnored},
+	{name: "stopped", run: stoppedPrograms},
 }
 
 func open(t *testing.T, s milp.LPSolver, m *milp.Model) milp.LP {

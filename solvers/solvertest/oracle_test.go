@@ -4,13 +4,16 @@ package solvertest
 
 import (
 	"context"
+	"maps"
 	"math/big"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
+	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -58,8 +61,8 @@ type faulty struct {
 	fault func(*milp.Model, *milp.Result)
 }
 
-func (f faulty) Solve(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {
-	r, err := f.Solver.Solve(ctx, m, l)
+func (f faulty) Solve(ctx context.Context, m *milp.Model, start milp.Start, l milp.Limits) (*milp.Result, error) {
+	r, err := f.Solver.Solve(ctx, m, start, l)
 	if err == nil {
 		f.fault(m, r)
 	}
@@ -85,14 +88,40 @@ var faults = map[string]func(*milp.Model, *milp.Result){
 	},
 }
 
+// forgetful is a right wrapper of a solver but that it loses a part of the start.
+type forgetful struct {
+	milp.Solver
+	lose func(*milp.Start)
+}
+
+func (f forgetful) Solve(ctx context.Context, m *milp.Model, start milp.Start, l milp.Limits) (*milp.Result, error) {
+	f.lose(&start)
+	return f.Solver.Solve(ctx, m, start, l)
+}
+
+// suite runs the suite on the solver with the fault of that name.
+func suite(t *testing.T, name string) {
+	search := branch.New(lpsolve.LP{})
+	switch name {
+	case "start":
+		Solver(t, forgetful{search, func(s *milp.Start) { s.X = nil }})
+	case "round":
+		Solver(t, forgetful{search, func(s *milp.Start) { s.Round = nil }})
+	case "without start", "without round": // it uses both
+		Solver(t, search, "start", "round")
+	default:
+		Solver(t, faulty{lpsolve.MIP{}, faults[name]}, "start", "round")
+	}
+}
+
 // The suite fails faulty solvers. Each fault runs in a process of its own, as
 // a test that must fail.
 func TestSuiteFindsFaults(t *testing.T) {
 	if name := os.Getenv("YARDSTICK_TEST_FAULT"); name != "" {
-		Solver(t, faulty{lpsolve.MIP{}, faults[name]})
+		suite(t, name)
 		return
 	}
-	for name := range faults {
+	for _, name := range append(slices.Sorted(maps.Keys(faults)), "start", "round", "without start", "without round") {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestSuiteFindsFaults$/^"+strings.ReplaceAll(name, " ", "_")+"$")
 		cmd.Env = append(os.Environ(), "YARDSTICK_TEST_FAULT="+name)
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--- FAIL: TestSuiteFindsFaults/"+strings.ReplaceAll(name, " ", "_")) {
@@ -103,9 +132,9 @@ func TestSuiteFindsFaults(t *testing.T) {
 
 func TestExceptions(t *testing.T) {
 	ran := ""
-	cases := []testCase[int]{{"a", func(*testing.T, int) { ran += "a" }}, {"b", func(*testing.T, int) { ran += "b" }}}
+	cases := []testCase[int]{{name: "a", run: func(*testing.T, int) { ran += "a" }, without: func(*testing.T, int) { ran += "-" }}, {name: "b", run: func(*testing.T, int) { ran += "b" }}}
 	run(t, cases, 0, []string{"a"})
-	if ran != "b" {
+	if ran != "-b" {
 		t.Errorf("ran %q", ran)
 	}
 }

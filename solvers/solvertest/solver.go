@@ -16,26 +16,26 @@ import (
 
 // solverCases are the cases of Solver, by name.
 var solverCases = []testCase[milp.Solver]{
-	{"no variables", noVariables},
-	{"no rows", noRows},
-	{"empty rows", emptyRows},
-	{"infeasible", infeasible},
-	{"large bounds", largeBounds},
-	{"known optima", knownOptima},
-	{"invalid models", invalidModels},
-	{"random integer", func(t *testing.T, s milp.Solver) { randomModels(t, s, 1, 200) }},
-	{"random mixed", func(t *testing.T, s milp.Solver) { randomModels(t, s, 0.6, 120) }},
-	{"random linear", func(t *testing.T, s milp.Solver) { randomModels(t, s, 0, 120) }},
-	{"fractional costs", fractionalCosts},
-	{"makespan", makespan},
-	{"relations", relations},
-	{"model unchanged", modelUnchanged},
-	{"repeatable", repeatable},
-	{"concurrent", concurrent},
-	{"cancelled before", cancelledBefore},
-	{"cancelled within", cancelledWithin},
-	{"time limit", timeLimit},
-	{"node limit", nodeLimit},
+	{name: "no variables", run: noVariables},
+	{name: "no rows", run: noRows},
+	{name: "empty rows", run: emptyRows},
+	{name: "infeasible", run: infeasible},
+	{name: "large bounds", run: largeBounds},
+	{name: "known optima", run: knownOptima},
+	{name: "invalid models", run: invalidModels},
+	{name: "random integer", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 1, 200) }},
+	{name: "random mixed", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 0.6, 120) }},
+	{name: "random linear", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 0, 120) }},
+	{name: "fractional costs", run: fractionalCosts},
+	{name: "makespan", run: makespan},
+	{name: "relations", run: relations},
+	{name: "model unchanged", run: modelUnchanged},
+	{name: "repeatable", run: repeatable},
+	{name: "concurrent", run: concurrent},
+	{name: "cancelled before", run: cancelledBefore},
+	{name: "cancelled within", run: cancelledWithin},
+	{name: "time limit", run: timeLimit},
+	{name: "node limit", run: nodeLimit},
 }
 
 func noVariables(t *testing.T, s milp.Solver) {
@@ -140,7 +140,7 @@ func invalidModels(t *testing.T, s milp.Solver) {
 		"repeated column": {Vars: one, Rows: []milp.Row{{Cols: []int{0, 0}, Vals: []float64{1, 1}, RHS: 1}}},
 		"column range":    {Vars: one, Rows: []milp.Row{{Cols: []int{3}, Vals: []float64{1}, RHS: 1}}},
 	} {
-		if res, err := s.Solve(context.Background(), m, milp.Limits{}); err == nil {
+		if res, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{}); err == nil {
 			t.Errorf("%s: %+v, want an error", name, res)
 		}
 	}
@@ -321,7 +321,7 @@ func concurrent(t *testing.T, s milp.Solver) {
 		group.Go(func() {
 			for k := range models {
 				k = (k + 2*g) % models
-				res, err := s.Solve(context.Background(), model(k), milp.Limits{})
+				res, err := s.Solve(context.Background(), model(k), milp.Start{}, milp.Limits{})
 				if err != nil {
 					t.Error(err)
 				} else if got := reproducible(res); !reflect.DeepEqual(got, want[k]) {
@@ -335,7 +335,7 @@ func concurrent(t *testing.T, s milp.Solver) {
 
 func cancelledBefore(t *testing.T, s milp.Solver) {
 	m := MarketSplit(4, 30, 1)
-	res, err := s.Solve(cancelled(), m, milp.Limits{})
+	res, err := s.Solve(cancelled(), m, milp.Start{}, milp.Limits{})
 	stopped(t, m, res, err, milp.Interrupted)
 }
 
@@ -343,7 +343,7 @@ func cancelledWithin(t *testing.T, s milp.Solver) {
 	for _, m := range []*milp.Model{MarketSplit(4, 30, 1), Integral(Packing(30, 200, 3))} {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		elapses(t, 100*time.Millisecond, func() {
-			res, err := s.Solve(ctx, m, milp.Limits{})
+			res, err := s.Solve(ctx, m, milp.Start{}, milp.Limits{})
 			stopped(t, m, res, err, milp.Interrupted)
 		})
 		cancel()
@@ -354,24 +354,24 @@ func timeLimit(t *testing.T, s milp.Solver) {
 	for _, m := range []*milp.Model{MarketSplit(4, 30, 1), Integral(Packing(30, 200, 3))} {
 		l := milp.Limits{Time: 100 * time.Millisecond}
 		elapses(t, l.Time, func() {
-			res, err := s.Solve(context.Background(), m, l)
+			res, err := s.Solve(context.Background(), m, milp.Start{}, l)
 			stopped(t, m, res, err, milp.TimeLimit)
 		})
 	}
 	m := Random(rand.New(rand.NewPCG(1, 77)), 1) // an ample limit changes nothing
-	res, err := s.Solve(context.Background(), m, milp.Limits{Time: time.Hour, Nodes: 1 << 30})
+	res, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: time.Hour, Nodes: 1 << 30})
 	stopped(t, m, res, err, milp.Optimal, milp.Infeasible)
 	compare(t, m, res, Optimum(m))
 }
 
 func nodeLimit(t *testing.T, s milp.Solver) {
 	m := MarketSplit(4, 30, 1)
-	res, err := s.Solve(context.Background(), m, milp.Limits{Nodes: 100})
+	res, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{Nodes: 100})
 	stopped(t, m, res, err, milp.NodeLimit)
 	if n := res.Stats.Nodes; n < 90 || n > 120 {
 		t.Errorf("%d nodes with a limit of 100", n)
 	}
-	again, err := s.Solve(context.Background(), m, milp.Limits{Nodes: 100})
+	again, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{Nodes: 100})
 	stopped(t, m, again, err, milp.NodeLimit)
 	if a, b := reproducible(res), reproducible(again); !reflect.DeepEqual(a, b) {
 		t.Errorf("a node limit does not reproduce: %+v, then %+v", a, b)

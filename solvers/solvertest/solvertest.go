@@ -19,9 +19,18 @@ import (
 
 // Solver runs the suite on s. A solver that cannot pass a case names it in
 // except, with the reason in a comment there; a name that is none is an error.
+// A solver that cannot use a part of milp.Start leaves out "start" or "round", and
+// is then held to ignoring it altogether.
 func Solver(t *testing.T, s milp.Solver, except ...string) {
 	t.Helper()
-	run(t, solverCases, s, except)
+	run(t, slices.Concat(solverCases, startCases), s, except)
+}
+
+// Starts runs those cases of Solver that are about milp.Start, for what wraps a
+// solver that has run the rest.
+func Starts(t *testing.T, s milp.Solver, except ...string) {
+	t.Helper()
+	run(t, startCases, s, except)
 }
 
 // LPSolver runs the suite of warm-started linear programs on s, likewise.
@@ -31,8 +40,9 @@ func LPSolver(t *testing.T, s milp.LPSolver, except ...string) {
 }
 
 type testCase[S any] struct {
-	name string
-	run  func(*testing.T, S)
+	name    string
+	run     func(*testing.T, S)
+	without func(*testing.T, S) // what holds of those that leave the case out, or nil
 }
 
 func run[S any](t *testing.T, cases []testCase[S], s S, except []string) {
@@ -43,8 +53,11 @@ func run[S any](t *testing.T, cases []testCase[S], s S, except []string) {
 		}
 	}
 	for _, c := range cases {
-		if !slices.Contains(except, c.name) {
+		switch {
+		case !slices.Contains(except, c.name):
 			t.Run(c.name, func(t *testing.T) { c.run(t, s) })
+		case c.without != nil:
+			t.Run("without "+c.name, func(t *testing.T) { c.without(t, s) })
 		}
 	}
 }
@@ -59,7 +72,7 @@ const slack = 5 * time.Second
 // solve solves m without limits and checks what holds for every result.
 func solve(t *testing.T, s milp.Solver, m *milp.Model) *milp.Result {
 	t.Helper()
-	res, err := s.Solve(context.Background(), m, milp.Limits{})
+	res, err := s.Solve(context.Background(), m, milp.Start{}, milp.Limits{})
 	if err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}

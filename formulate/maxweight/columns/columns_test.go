@@ -89,7 +89,7 @@ func TestMixed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := branch.New(lpsolve.LP{}).Solve(context.Background(), prog.Model, milp.Limits{})
+			res, err := branch.New(lpsolve.LP{}).Solve(context.Background(), prog.Model, milp.Start{}, milp.Limits{})
 			if err != nil || res.Termination != milp.Optimal {
 				t.Fatal(res, err)
 			}
@@ -160,7 +160,7 @@ func TestRounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), prog.Model, milp.Limits{})
+		r, err := branch.New(lpsolve.LP{}).Solve(context.Background(), prog.Model, milp.Start{}, milp.Limits{})
 		if err != nil || prog.Relation != formulate.Relaxation || prog.Model.IntegralCost {
 			t.Fatal(prog.Relation, r, err)
 		}
