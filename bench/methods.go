@@ -238,13 +238,12 @@ func Exhaustive(ref MethodRef, version string) Method {
 // TimeIndexed returns the time-indexed formulation, solved by the given
 // solver: rounded down for the bound, rounded up for the schedule. The slot is
 // chosen by the formulation if 0.
-func TimeIndexed(ref MethodRef, version string, solver func(SuiteLimits) milp.Solver, slot sched.Time) Method {
+func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time) Method {
 	return &searchMethod{ref, version, Exact, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
-		s := solver(p.Limits)
 		if why, err := tooLarge(p.Instance, objective, slot); why != "" || err != nil {
 			return Outcome{Termination: milp.Skipped, Message: why}, err
 		}
-		r, err := timeindexed.Solve(ctx, p.Instance, objective, s, timeindexed.Options{
+		r, err := timeindexed.Solve(ctx, p.Instance, objective, solver, timeindexed.Options{
 			Slot: slot, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
 		if err != nil {
 			return Outcome{}, err
@@ -257,7 +256,7 @@ func TimeIndexed(ref MethodRef, version string, solver func(SuiteLimits) milp.So
 			o.ClaimedOptimum = r.Claimed
 		}
 		for _, run := range r.Solves {
-			o.Solves = append(o.Solves, Solve{Formulation: ref.Name + "/" + run.Name, Relation: run.Relation.String(), Solver: s.Name(),
+			o.Solves = append(o.Solves, Solve{Formulation: ref.Name + "/" + run.Name, Relation: run.Relation.String(), Solver: solver.Name(),
 				Rows: run.Rows, Columns: run.Cols, Nonzeros: run.Nonzeros, Integers: run.Integers, Result: *run.Result})
 		}
 		return o, nil

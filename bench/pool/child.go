@@ -75,6 +75,11 @@ func run(resolve bench.Resolve, q *request, in *sched.Instance) ([]byte, error) 
 	isolate.ForgetPeak()
 	r := bench.RunCell(context.Background(), cell, q.Limits, q.Debug)
 	r.PeakRSS = isolate.PeakResident()
+	for k := range r.Outcomes { // this is the process that solved
+		for i := range r.Outcomes[k].Solves {
+			r.Outcomes[k].Solves[i].Result.Stats.PeakRSS = r.PeakRSS
+		}
+	}
 	if m := int64(q.Limits.Memory); m > 0 && r.PeakRSS > m/4 {
 		debug.FreeOSMemory() // what one cell leaves lying is not the next one's
 	}

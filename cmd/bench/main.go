@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	isolate.Main(childSolver) // does not return in a child process
-	pool.Main(resolve)        // nor does this
+	isolate.Main(solverOf) // does not return in a child process
+	pool.Main(resolve)     // nor does this
 	spareMemory()
 	ctx, interrupts := interruptible()
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)

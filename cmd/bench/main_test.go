@@ -18,8 +18,8 @@ import (
 
 // Runs start this binary again to run cells, and as a solver.
 func TestMain(m *testing.M) {
-	isolate.Main(childSolver)
-	pool.Main(resolve)
+	isolate.Main(solverOf)
+	pool.Main(inChild)
 	if os.Getenv(asCommand) != "" {
 		os.Unsetenv(asCommand)
 		main() // does not return

@@ -24,7 +24,6 @@ import (
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/branch"
-	"yardstick/solvers/isolate"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -240,15 +239,16 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
-	if _, err := childSolver(name); err != nil {
+	solver, err := solverOf(name)
+	if err != nil {
 		return nil, err
 	}
-	solver := func(l bench.SuiteLimits) milp.Solver { return isolate.Solver{Solver: name, Memory: int64(l.Memory)} }
-	return bench.TimeIndexed(ref, "1", solver, slot), nil
+	return bench.TimeIndexed(ref, "2", solver, slot), nil
 }
 
-// childSolver returns the solver that a child process runs.
-func childSolver(name string) (milp.Solver, error) {
+// solverOf returns the solver of a name, which runs in this process. In a run that is
+// the child that the cell is in.
+func solverOf(name string) (milp.Solver, error) {
 	switch name {
 	case "branch":
 		return branch.New(lpsolve.LP{}), nil

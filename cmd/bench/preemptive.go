@@ -9,8 +9,8 @@ import (
 	"yardstick/bounds"
 	"yardstick/formulate/preemptive"
 	"yardstick/sched"
+	"yardstick/solvers/branch"
 	"yardstick/solvers/exhaustive/bouts"
-	"yardstick/solvers/isolate"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -39,10 +39,10 @@ func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 func boutProgram(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := preemptive.Options{NonPreemptive: p.flag("non-preemptive")}
-	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
+	return bench.Search(ref, "2", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
 		o := o
 		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
-		solver := isolate.Solver{Solver: "branch", Memory: int64(p.Limits.Memory)}
+		solver := branch.New(lpsolve.LP{})
 		r, err := preemptive.Solve(ctx, p.Instance, objective, solver, o)
 		switch {
 		case errors.Is(err, preemptive.ErrUnsupported), errors.Is(err, preemptive.ErrTooLarge):
