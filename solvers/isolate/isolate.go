@@ -6,6 +6,8 @@
 // Main before anything else, which serves one solve and exits. Model and result
 // travel through pipes in encoding/gob, which keeps every bit of a float64.
 //
+// Cells of a run need none of it: package pool has them in a child process already.
+//
 // Limits are enforced from outside. Memory is measured as the resident set
 // that Linux reports in /proc; an address space limit (RLIMIT_AS) is no
 // substitute, as it kills small solves of a Go program at once. Where there is
