@@ -3,6 +3,8 @@
 package lpsolve
 
 /*
+#cgo linux CFLAGS: -I/usr/include/lpsolve
+#cgo darwin CFLAGS: -I/opt/homebrew/opt/lp_solve/include -I/opt/local/include/lpsolve
 #cgo linux LDFLAGS: -llpsolve55 -lcolamd -lm -ldl
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,0 +1,3 @@
+module github.com/draffensperger/golp
+
+go 1.22.3
