@@ -7,8 +7,8 @@ import (
 
 	"yardstick/bounds/theorems"
 	"yardstick/formulate/maxweight/pricing"
-	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -222,7 +222,7 @@ func online(v *verify.Verified, alpha int, kept bool, lambda *big.Rat, opt theor
 // runOnline replays a market under A_online.
 func runOnline(ctx context.Context, in *sched.Instance, o primaldual.Options) (*verify.Verified, *primaldual.Policy, error) {
 	p := primaldual.New(o)
-	r, err := elastic.Run(ctx, in, p, elastic.Options{})
+	r, err := sim.Run(ctx, in, p, sim.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

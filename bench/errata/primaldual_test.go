@@ -10,8 +10,8 @@ import (
 	"yardstick/bounds/theorems"
 	"yardstick/formulate/maxweight/mincost"
 	"yardstick/formulate/maxweight/pricing"
-	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -28,7 +28,7 @@ func TestPrimalDualTheorems(t *testing.T) {
 		for _, o := range []primaldual.Options{{}, {Shift: true, MaxWeight: primaldual.Greedy{Pricing: primaldual.Normalised, Fill: true}},
 			{Form: primaldual.Literal, Alpha: 3}} {
 			p := primaldual.New(o)
-			run, err := elastic.Run(context.Background(), in, p, elastic.Options{})
+			run, err := sim.Run(context.Background(), in, p, sim.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

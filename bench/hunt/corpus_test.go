@@ -16,8 +16,8 @@ import (
 	"yardstick/bounds/certify"
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/asrpt"
-	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -141,7 +141,7 @@ func allowed(t *testing.T, e *entry) string {
 		}
 	case e.proof.Policy == "primal-dual" && len(e.proof.Params) == 0:
 		p := primaldual.New(primaldual.Options{})
-		if _, err := elastic.Run(context.Background(), e.in, p, elastic.Options{}); err != nil {
+		if _, err := sim.Run(context.Background(), e.in, p, sim.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if alpha, kept := p.Alpha(); kept {

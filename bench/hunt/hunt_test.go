@@ -53,7 +53,7 @@ func preys() map[string]prey {
 		"sjf-bsbf": {simulated(func(in *sched.Instance) sim.Policy { return sharing.BSBF(in.Interference, sharing.Options{}) }),
 			Space{Model: sched.ModelSharing, Jobs: 3, GPUs: 2, Longest: 5}},
 		"elastic-fifo": {func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
-			r, err := elastic.Run(ctx, in, elastic.FIFO(elastic.FIFOOptions{Ideal: true}), elastic.Options{})
+			r, err := sim.Run(ctx, in, elastic.FIFO(elastic.FIFOOptions{Ideal: true}), sim.Options{})
 			if err != nil {
 				return nil, err
 			}

@@ -21,15 +21,15 @@ import (
 
 // elasticPolicy makes a policy of the elastic model without parameters; its
 // random choices are drawn by the instance's seed.
-func elasticPolicy(policy func(seed uint64) elastic.Policy) func(bench.MethodRef) (bench.Method, error) {
+func elasticPolicy(policy func(seed uint64) sim.Policy) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		return bench.Policy(ref, "1", replayElastic(policy)), readParams(ref).finish()
 	}
 }
 
-func replayElastic(policy func(seed uint64) elastic.Policy) bench.Replayed {
+func replayElastic(policy func(seed uint64) sim.Policy) bench.Replayed {
 	return bench.Replayed{Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, *bench.Rounds, error) {
-		r, err := elastic.Run(ctx, p.Instance, policy(p.Seed), elastic.Options{Clock: clock})
+		r, err := sim.Run(ctx, p.Instance, policy(p.Seed), sim.Options{Clock: clock})
 		return r, nil, err
 	}}
 }
@@ -37,7 +37,7 @@ func replayElastic(policy func(seed uint64) elastic.Policy) bench.Replayed {
 func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := elastic.FIFOOptions{Backfill: p.flag("backfill"), Ideal: p.flag("ideal")}
-	return bench.Policy(ref, "1", replayElastic(func(seed uint64) elastic.Policy {
+	return bench.Policy(ref, "1", replayElastic(func(seed uint64) sim.Policy {
 		o := o
 		o.Seed = seed
 		return elastic.FIFO(o)

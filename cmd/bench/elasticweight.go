@@ -159,7 +159,7 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 				}
 			}
 			policy := primaldual.New(o)
-			r, err := elastic.Run(ctx, p.Instance, policy, elastic.Options{Clock: clock})
+			r, err := sim.Run(ctx, p.Instance, policy, sim.Options{Clock: clock})
 			alpha, kept := policy.Alpha()
 			return r, &bench.Rounds{Alpha: alpha, Kept: kept}, err
 		},

@@ -10,6 +10,7 @@ import (
 	"yardstick/bounds"
 	"yardstick/formulate/elastic"
 	replay "yardstick/heuristics/elastic"
+	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/lpsolve"
@@ -47,8 +48,8 @@ func TestWeight(t *testing.T) {
 		if kept.Cmp(optimum) == 0 {
 			tight++
 		}
-		for _, policy := range []replay.Policy{replay.Tiresias(), replay.AntMan(1)} {
-			run, err := replay.Run(context.Background(), in, policy, replay.Options{})
+		for _, policy := range []sim.Policy{replay.Tiresias(), replay.AntMan(1)} {
+			run, err := sim.Run(context.Background(), in, policy, sim.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

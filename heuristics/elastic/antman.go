@@ -18,11 +18,11 @@ type antman struct {
 	seed    uint64
 	packer  *Packer
 	chosen  map[sched.JobID]Choice
-	since   map[sched.JobID]int64 // slot of arrival
-	assured []sched.JobID         // guaranteed jobs that wait, by arrival
-	eager   []sched.JobID         // opportunistic jobs that wait, by arrival
-	guests  []sched.JobID         // opportunistic jobs that run, by start
-	pausing []sched.JobID         // preempted jobs whose containers are not free yet
+	since   map[sched.JobID]sched.Time // when it was first seen
+	assured []sched.JobID              // guaranteed jobs that wait, by arrival
+	eager   []sched.JobID              // opportunistic jobs that wait, by arrival
+	guests  []sched.JobID              // opportunistic jobs that run, by start
+	pausing []sched.JobID              // preempted jobs whose containers are not free yet
 }
 
 // AntMan returns the policy of two kinds of jobs. A job is guaranteed or
@@ -38,14 +38,14 @@ type antman struct {
 //
 // Source: Section 7 of the primal-dual paper, algorithm (iii). Not in the source:
 // the odds, the ten slots and the order of preemptions.
-func AntMan(seed uint64) Policy {
-	return &antman{seed: seed, chosen: map[sched.JobID]Choice{}, since: map[sched.JobID]int64{}}
+func AntMan(seed uint64) sim.Policy {
+	return &antman{seed: seed, chosen: map[sched.JobID]Choice{}, since: map[sched.JobID]sched.Time{}}
 }
 
 func (a *antman) Name() string       { return "elastic-antman" }
 func (a *antman) Class() sched.Class { return sched.Class{Kind: sched.EP, Slotted: true} }
 
-func (a *antman) Decide(v *View) (d Decision, err error) {
+func (a *antman) Decide(v *sim.View) (d sim.Decision, err error) {
 	in := v.Known()
 	if a.packer == nil {
 		a.packer = NewPacker(in)
@@ -58,7 +58,10 @@ func (a *antman) Decide(v *View) (d Decision, err error) {
 		id := a.assured[0]
 		place, ok := a.place(in, free, id, a.chosen[id].Workers)
 		if !ok && len(a.pausing) == 0 {
-			evicted := a.evict(v, free, id)
+			evicted, err := a.evict(v, free, id)
+			if err != nil {
+				return d, err
+			}
 			d.Preempt = append(d.Preempt, evicted...)
 			place, ok = a.place(in, free, id, a.chosen[id].Workers)
 		}
@@ -72,19 +75,21 @@ func (a *antman) Decide(v *View) (d Decision, err error) {
 		a.fill(in, free, &d)
 	}
 	if len(a.assured) > 0 {
-		d.Wake = a.since[a.assured[0]] + patience + 1
+		d.Wake = a.since[a.assured[0]] + (patience+1)*v.Slot()
 	}
 	return d, nil
 }
 
 // admit queues what arrived or was preempted, and moves those who lost their
 // patience.
-func (a *antman) admit(v *View) error {
+func (a *antman) admit(v *sim.View) error {
 	done := func(id sched.JobID) bool { return slices.Contains(v.Completed(), id) }
 	a.guests = slices.DeleteFunc(a.guests, done)
 	for _, id := range v.Paused() {
-		a.pausing = slices.DeleteFunc(a.pausing, func(p sched.JobID) bool { return p == id })
-		a.queue(id)
+		if i := slices.Index(a.pausing, id); i >= 0 { // the others had no pause, and were queued at once
+			a.pausing = slices.Delete(a.pausing, i, i+1)
+			a.queue(id)
+		}
 	}
 	for _, id := range v.Arrived() {
 		c, ok := a.packer.Ideal(id)
@@ -98,7 +103,7 @@ func (a *antman) admit(v *View) error {
 			a.queue(id)
 		}
 	}
-	for len(a.assured) > 0 && v.Now()-a.since[a.assured[0]] > patience {
+	for len(a.assured) > 0 && v.Now()-a.since[a.assured[0]] > patience*v.Slot() {
 		a.queue(a.assured[0])
 		a.assured = a.assured[1:]
 	}
@@ -127,13 +132,16 @@ func (a *antman) place(in *sched.Instance, free [][]int64, id sched.JobID, worke
 // evict preempts opportunistic jobs until the job fits, the latest started
 // first, or none if it would not fit then. What is free at once is added to
 // free.
-func (a *antman) evict(v *View, free [][]int64, id sched.JobID) (evicted []sched.JobID) {
+func (a *antman) evict(v *sim.View, free [][]int64, id sched.JobID) (evicted []sched.JobID, err error) {
 	in, c := v.Known(), a.chosen[id]
 	planned := copyOf(free)
 	fits := false
 	for i := len(a.guests) - 1; i >= 0 && !fits; i-- {
-		p, since, ok := v.Placement(a.guests[i])
-		if !ok || since == v.Now() {
+		p, ok, err := v.Placement(a.guests[i])
+		if err != nil {
+			return nil, err
+		}
+		if since, _, _ := v.Started(a.guests[i]); !ok || since == v.Now() {
 			continue
 		}
 		take(in, planned, p, -1)
@@ -141,7 +149,7 @@ func (a *antman) evict(v *View, free [][]int64, id sched.JobID) (evicted []sched
 		_, fits = a.packer.Place(planned, in.Jobs[id].Elastic.Ring, c.WorkerType, c.ServerType, c.Workers)
 	}
 	if !fits {
-		return nil
+		return nil, nil
 	}
 	for _, guest := range evicted {
 		a.guests = slices.DeleteFunc(a.guests, func(g sched.JobID) bool { return g == guest })
@@ -149,15 +157,15 @@ func (a *antman) evict(v *View, free [][]int64, id sched.JobID) (evicted []sched
 			a.pausing = append(a.pausing, guest)
 			continue
 		}
-		p, _, _ := v.Placement(guest)
+		p, _, _ := v.Placement(guest) // found above
 		take(in, free, p, -1)
 		a.queue(guest)
 	}
-	return evicted
+	return evicted, nil
 }
 
 // fill starts opportunistic jobs on what is left over.
-func (a *antman) fill(in *sched.Instance, free [][]int64, d *Decision) {
+func (a *antman) fill(in *sched.Instance, free [][]int64, d *sim.Decision) {
 	a.eager = slices.DeleteFunc(a.eager, func(id sched.JobID) bool {
 		for n := a.chosen[id].Workers; n > 0; n-- {
 			if p, ok := a.place(in, free, id, n); ok {

@@ -26,7 +26,7 @@ type drf struct {
 // workers (and PSs) are computed to achieve max-min fairness in dominant
 // resources". Not in the source: running jobs keep what they have, since problem
 // (2) does not preempt, and do not count.
-func DRF() Policy { return &drf{chosen: map[sched.JobID]Choice{}} }
+func DRF() sim.Policy { return &drf{chosen: map[sched.JobID]Choice{}} }
 
 func (f *drf) Name() string       { return "elastic-drf" }
 func (f *drf) Class() sched.Class { return sched.Class{Kind: sched.E, Slotted: true} }
@@ -40,7 +40,7 @@ type filling struct {
 	frozen  bool
 }
 
-func (f *drf) Decide(v *View) (d Decision, err error) {
+func (f *drf) Decide(v *sim.View) (d sim.Decision, err error) {
 	in := v.Known()
 	if f.packer == nil {
 		f.packer = NewPacker(in)

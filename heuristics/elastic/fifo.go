@@ -42,7 +42,7 @@ type fifo struct {
 // Source: Section 7 of the primal-dual paper, algorithm (i): "the number of
 // workers is fixed to a number within [1, 30]". Not in the source: a number that
 // does not fit the empty cluster is reduced to the largest that does.
-func FIFO(o FIFOOptions) Policy {
+func FIFO(o FIFOOptions) sim.Policy {
 	return &fifo{options: o, chosen: map[sched.JobID]Choice{}}
 }
 
@@ -61,7 +61,7 @@ func (f *fifo) choose(in *sched.Instance, id sched.JobID) (Choice, bool) {
 	return f.packer.Fixed(id, 1+r.IntN(min(mostDrawn, in.Jobs[id].Elastic.MaxWorkers)))
 }
 
-func (f *fifo) Decide(v *View) (d Decision, err error) {
+func (f *fifo) Decide(v *sim.View) (d sim.Decision, err error) {
 	in := v.Known()
 	if f.packer == nil {
 		f.packer = NewPacker(in)

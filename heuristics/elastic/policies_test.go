@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"yardstick/heuristics/elastic"
+	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
 
 // policies makes each baseline.
-func policies() map[string]func() elastic.Policy {
-	return map[string]func() elastic.Policy{
-		"elastic-fifo":     func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{Seed: 7}) },
+func policies() map[string]func() sim.Policy {
+	return map[string]func() sim.Policy{
+		"elastic-fifo":     func() sim.Policy { return elastic.FIFO(elastic.FIFOOptions{Seed: 7}) },
 		"elastic-drf":      elastic.DRF,
-		"elastic-antman":   func() elastic.Policy { return elastic.AntMan(7) },
+		"elastic-antman":   func() sim.Policy { return elastic.AntMan(7) },
 		"elastic-tiresias": elastic.Tiresias,
 	}
 }
@@ -284,11 +285,11 @@ func TestTiresiasByHand(t *testing.T) {
 }
 
 // everySlot asks a policy in every slot.
-type everySlot struct{ elastic.Policy }
+type everySlot struct{ sim.Policy }
 
-func (p everySlot) Decide(v *elastic.View) (elastic.Decision, error) {
+func (p everySlot) Decide(v *sim.View) (sim.Decision, error) {
 	d, err := p.Policy.Decide(v)
-	d.Wake = v.Now() + 1
+	d.Wake = v.Now() + v.Slot()
 	return d, err
 }
 

@@ -17,9 +17,9 @@ import (
 	"yardstick/sched/verify"
 )
 
-func replay(t testing.TB, in *sched.Instance, p elastic.Policy) (*sim.Result, *verify.Verified) {
+func replay(t testing.TB, in *sched.Instance, p sim.Policy) (*sim.Result, *verify.Verified) {
 	t.Helper()
-	r, err := elastic.Run(context.Background(), in, p, elastic.Options{})
+	r, err := sim.Run(context.Background(), in, p, sim.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%+v", err, in)
 	}
@@ -29,12 +29,12 @@ func replay(t testing.TB, in *sched.Instance, p elastic.Policy) (*sim.Result, *v
 // script is a policy made of a function.
 type script struct {
 	class  sched.Class
-	decide func(v *elastic.View) (elastic.Decision, error)
+	decide func(v *sim.View) (sim.Decision, error)
 }
 
-func (s *script) Name() string                                         { return "script" }
-func (s *script) Class() sched.Class                                   { return s.class }
-func (s *script) Decide(v *elastic.View) (d elastic.Decision, _ error) { return s.decide(v) }
+func (s *script) Name() string                                 { return "script" }
+func (s *script) Class() sched.Class                           { return s.class }
+func (s *script) Decide(v *sim.View) (d sim.Decision, _ error) { return s.decide(v) }
 
 var (
 	es  = sched.Class{Kind: sched.E, Slotted: true}
@@ -43,10 +43,10 @@ var (
 
 // chance is a policy that starts and stops jobs at random, on random choices of
 // all that the model allows.
-func chance(r *rand.Rand, in *sched.Instance, class sched.Class, preemptions int) elastic.Policy {
+func chance(r *rand.Rand, in *sched.Instance, class sched.Class, preemptions int) sim.Policy {
 	var waiting []sched.JobID
 	running := map[sched.JobID]bool{}
-	return &script{class, func(v *elastic.View) (d elastic.Decision, err error) {
+	return &script{class, func(v *sim.View) (d sim.Decision, err error) {
 		waiting = append(append(waiting, v.Arrived()...), v.Paused()...)
 		for _, id := range v.Completed() {
 			delete(running, id)
@@ -60,11 +60,14 @@ func chance(r *rand.Rand, in *sched.Instance, class sched.Class, preemptions int
 			if !running[id] || preemptions == 0 || r.IntN(3) > 0 {
 				continue
 			}
+			if at, _, _ := v.Started(id); at == v.Now() {
+				continue
+			}
 			preemptions--
 			delete(running, id)
 			d.Preempt = append(d.Preempt, id)
 			state, err := v.State(id)
-			if err != nil || state != sim.Training {
+			if err != nil || state != sim.Training && state != sim.Loading {
 				return d, errors.New("it does not run")
 			}
 			left, err := v.Remaining(id)
@@ -87,13 +90,8 @@ func chance(r *rand.Rand, in *sched.Instance, class sched.Class, preemptions int
 			running[id] = true
 			return true
 		})
-		for _, id := range d.Preempt {
-			if s, _ := v.State(id); s == sim.Training && in.Jobs[id].Pause == 0 {
-				waiting = append(waiting, id)
-			}
-		}
 		if len(waiting) > 0 || preemptions > 0 {
-			d.Wake = v.Now() + 1 + r.Int64N(3)
+			d.Wake = v.Now() + sched.Time(1+r.Int64N(3))*v.Slot()
 		}
 		return d, nil
 	}}
@@ -152,8 +150,8 @@ func TestReplayScales(t *testing.T) {
 		in := schedtest.Elastic(r, shape(r, 4))
 		overheads(r, in)
 		scaled := schedtest.ScaleElastic(in, 3)
-		for _, p := range []func() elastic.Policy{func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{}) }, elastic.DRF,
-			func() elastic.Policy { return elastic.AntMan(1) }, elastic.Tiresias} {
+		for _, p := range []func() sim.Policy{func() sim.Policy { return elastic.FIFO(elastic.FIFOOptions{}) }, elastic.DRF,
+			func() sim.Policy { return elastic.AntMan(1) }, elastic.Tiresias} {
 			a, _ := replay(t, in, p())
 			b, _ := replay(t, scaled, p())
 			if len(a.Schedule.Segments) != len(b.Schedule.Segments) {
@@ -203,56 +201,56 @@ func workersOf(in *sched.Instance, s *sched.Schedule) (out [][4]int64) {
 func TestRefusals(t *testing.T) {
 	in := lab(ring(0, 12, 4), ring(3, 4, 4))
 	place := func(n int) sched.Placement { return in.ElasticPlacement(0, 0, []int{n}, nil) }
-	start := func(id sched.JobID, n int) elastic.Decision {
-		return elastic.Decision{Start: []sim.Assignment{{Job: id, Place: place(n)}}}
+	start := func(id sched.JobID, n int) sim.Decision {
+		return sim.Decision{Start: []sim.Assignment{{Job: id, Place: place(n)}}}
 	}
 	for want, s := range map[string]*script{
-		"cannot start job 1: no such job has been released": {es, func(v *elastic.View) (elastic.Decision, error) { return start(1, 1), nil }},
-		"cannot start job 7: no such job has been released": {es, func(v *elastic.View) (elastic.Decision, error) { return start(7, 1), nil }},
-		"class Es does not preempt": {es, func(v *elastic.View) (elastic.Decision, error) {
+		"cannot start job 1: no such job has been released": {es, func(v *sim.View) (sim.Decision, error) { return start(1, 1), nil }},
+		"cannot start job 7: no such job has been released": {es, func(v *sim.View) (sim.Decision, error) { return start(7, 1), nil }},
+		"class Es is not preemptive": {es, func(v *sim.View) (sim.Decision, error) {
 			if v.Now() == 0 {
 				return start(0, 1), nil
 			}
-			return elastic.Decision{Preempt: []sched.JobID{0}}, nil
+			return sim.Decision{Preempt: []sched.JobID{0}}, nil
 		}},
-		"cannot start job 0: it is training": {es, func(v *elastic.View) (elastic.Decision, error) { return start(0, 1), nil }},
-		"it needs 3 gpu of server 0, of which 2 are free": {es, func(v *elastic.View) (elastic.Decision, error) {
+		"cannot start job 0: it is training": {es, func(v *sim.View) (sim.Decision, error) { return start(0, 1), nil }},
+		"it needs 3 gpu of server 0, of which 2 are free": {es, func(v *sim.View) (sim.Decision, error) {
 			if v.Now() == 0 {
 				return start(0, 2), nil
 			}
 			return start(1, 3), nil
 		}},
-		"cannot preempt job 0: it is waiting": {eps, func(v *elastic.View) (elastic.Decision, error) {
-			return elastic.Decision{Preempt: []sched.JobID{0}}, nil
+		"cannot preempt job 0: it is waiting": {eps, func(v *sim.View) (sim.Decision, error) {
+			return sim.Decision{Preempt: []sched.JobID{0}}, nil
 		}},
-		"takes more than the 4 gpu": {es, func(v *elastic.View) (elastic.Decision, error) {
+		"takes more than the 4 gpu": {es, func(v *sim.View) (sim.Decision, error) {
 			d := start(0, 4)
 			d.Start[0].Place.Shares[0].Stages[0] = 5
 			in.Jobs[0].Elastic.MaxWorkers = 5
 			return d, nil
 		}},
-		"woken in slot 3, which must be later": {es, func(v *elastic.View) (elastic.Decision, error) {
-			return elastic.Decision{Wake: 3 - 3*(1-v.Now()/3)}, nil
+		"woken at 3s, which must be later": {es, func(v *sim.View) (sim.Decision, error) {
+			return sim.Decision{Wake: 3 * sched.Second}, nil
 		}},
-		"2 jobs are not done, job 0": {es, func(v *elastic.View) (elastic.Decision, error) { return elastic.Decision{}, nil }},
-		"nothing is left to happen":  {es, func(v *elastic.View) (elastic.Decision, error) { return elastic.Decision{Wake: v.Now() + 1}, nil }},
-		"own":                        {es, func(v *elastic.View) (elastic.Decision, error) { return elastic.Decision{}, errors.New("own") }},
-		"class Ns":                   {sched.Class{Kind: sched.N, Slotted: true}, nil},
-		"class E:":                   {sched.Class{Kind: sched.E}, nil},
+		"2 jobs are not done, job 0": {es, func(v *sim.View) (sim.Decision, error) { return sim.Decision{}, nil }},
+		"nothing is left to happen":  {es, func(v *sim.View) (sim.Decision, error) { return sim.Decision{Wake: v.Now() + v.Slot()}, nil }},
+		"own":                        {es, func(v *sim.View) (sim.Decision, error) { return sim.Decision{}, errors.New("own") }},
+		"script schedules gangs":     {sched.Class{Kind: sched.N, Slotted: true}, nil},
+		"class E: ":                  {sched.Class{Kind: sched.E}, nil},
 	} {
-		_, err := elastic.Run(context.Background(), in, s, elastic.Options{})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "elastic: ") {
+		_, err := sim.Run(context.Background(), in, s, sim.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "sim: ") {
 			t.Errorf("%v, want %q", err, want)
 		}
 		in = lab(ring(0, 12, 4), ring(3, 4, 4))
 	}
 	gang := schedtest.Plain(schedtest.Servers(2), schedtest.Job(0, 1, 5))
-	if _, err := elastic.Run(context.Background(), gang, elastic.DRF(), elastic.Options{}); err == nil || !strings.Contains(err.Error(), "gang model") {
+	if _, err := sim.Run(context.Background(), gang, elastic.DRF(), sim.Options{}); err == nil || !strings.Contains(err.Error(), "gang model") {
 		t.Errorf("an instance of the gang model: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := elastic.Run(ctx, in, elastic.DRF(), elastic.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := sim.Run(ctx, in, elastic.DRF(), sim.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -263,7 +261,7 @@ func TestHidden(t *testing.T) {
 	in := lab(ring(0, 4, 4), ring(5, 4, 4), ring(2, 400, 4))
 	in.Deadline = 20 * in.Slot
 	var seen [][]int
-	p := &script{es, func(v *elastic.View) (d elastic.Decision, _ error) {
+	p := &script{es, func(v *sim.View) (d sim.Decision, _ error) {
 		var known []int
 		for i := range v.Known().Jobs {
 			if v.Known().Jobs[i].Elastic != nil {
@@ -283,7 +281,7 @@ func TestHidden(t *testing.T) {
 		return d, nil
 	}}
 	ticks := time.Duration(0)
-	r, err := elastic.Run(context.Background(), in, p, elastic.Options{Clock: func() time.Duration { ticks += time.Second; return ticks }})
+	r, err := sim.Run(context.Background(), in, p, sim.Options{Clock: func() time.Duration { ticks += time.Second; return ticks }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +293,7 @@ func TestHidden(t *testing.T) {
 	if want := [][]int{{0}, {0, 2}, {0, 1, 2}, {0, 1, 2}}; !slices.EqualFunc(seen, want, slices.Equal[[]int]) {
 		t.Errorf("known at the decisions: %v, want %v", seen, want)
 	}
-	if r.Decisions != 4 || r.Events != 5 || r.DecisionP50 != time.Second || r.DecisionP99 != time.Second {
+	if r.Decisions != 4 || r.Events != 5 || r.DecisionP50 < time.Second || r.DecisionP99 > time.Second*17/16 {
 		t.Errorf("%+v", r)
 	}
 }

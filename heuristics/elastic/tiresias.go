@@ -36,7 +36,7 @@ type tiresias struct {
 // according to the multiplication of a job's remaining workload and the number of
 // resources". Not in the source: that less comes first, and all about containers
 // that are kept.
-func Tiresias() Policy { return &tiresias{chosen: map[sched.JobID]Choice{}} }
+func Tiresias() sim.Policy { return &tiresias{chosen: map[sched.JobID]Choice{}} }
 
 func (t *tiresias) Name() string       { return "elastic-tiresias" }
 func (t *tiresias) Class() sched.Class { return sched.Class{Kind: sched.EP, Slotted: true} }
@@ -49,7 +49,7 @@ type ranked struct {
 	fixed bool             // it has just started
 }
 
-func (t *tiresias) Decide(v *View) (d Decision, err error) {
+func (t *tiresias) Decide(v *sim.View) (d sim.Decision, err error) {
 	in := v.Known()
 	if t.packer == nil {
 		t.packer = NewPacker(in)
@@ -86,7 +86,7 @@ func (t *tiresias) Decide(v *View) (d Decision, err error) {
 
 // rank returns the jobs that are not done in order. Jobs that pause are not
 // among them.
-func (t *tiresias) rank(v *View) (order []ranked, err error) {
+func (t *tiresias) rank(v *sim.View) (order []ranked, err error) {
 	in := v.Known()
 	for _, id := range t.jobs {
 		state, err := v.State(id)
@@ -104,7 +104,12 @@ func (t *tiresias) rank(v *View) (order []ranked, err error) {
 		left.Mul(left, in.BatchTime(id, c.WorkerType, c.ServerType, c.Workers, c.OneServer))
 		share := new(big.Rat).SetFrac(new(big.Int).SetUint64(c.share.num), new(big.Int).SetUint64(c.share.den))
 		x := ranked{job: id, key: left.Mul(left, share)}
-		if p, since, ok := v.Placement(id); ok {
+		p, ok, err := v.Placement(id)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			since, _, _ := v.Started(id)
 			x.place, x.fixed = p, since == v.Now()
 		}
 		order = append(order, x)

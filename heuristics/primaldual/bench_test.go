@@ -160,7 +160,7 @@ func BenchmarkLong(b *testing.B) {
 
 // timed replays an instance and reports its cost, in thousands of weighted
 // slots, and the longest decision.
-func timed(b *testing.B, in *sched.Instance, p elastic.Policy) *sim.Result {
+func timed(b *testing.B, in *sched.Instance, p sim.Policy) *sim.Result {
 	b.Helper()
 	start := time.Now()
 	longest, last, calls := time.Duration(0), time.Duration(0), 0
@@ -172,7 +172,7 @@ func timed(b *testing.B, in *sched.Instance, p elastic.Policy) *sim.Result {
 		last = now
 		return now
 	}
-	r, err := elastic.Run(context.Background(), in, p, elastic.Options{Clock: clock})
+	r, err := sim.Run(context.Background(), in, p, sim.Options{Clock: clock})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -185,15 +185,15 @@ func timed(b *testing.B, in *sched.Instance, p elastic.Policy) *sim.Result {
 // BenchmarkPolicies compares the policies by the settings of the paper, with
 // enough servers and with few.
 func BenchmarkPolicies(b *testing.B) {
-	policies := map[string]func() elastic.Policy{
-		"primal-dual-printed": func() elastic.Policy { return primaldual.New(primaldual.Options{}) },
-		"primal-dual-fill":    func() elastic.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical(), Shift: true}) },
-		"literal-4": func() elastic.Policy {
+	policies := map[string]func() sim.Policy{
+		"primal-dual-printed": func() sim.Policy { return primaldual.New(primaldual.Options{}) },
+		"primal-dual-fill":    func() sim.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical(), Shift: true}) },
+		"literal-4": func() sim.Policy {
 			return primaldual.New(primaldual.Options{Form: primaldual.Literal, Alpha: 4})
 		},
-		"elastic-fifo":     func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{}) },
+		"elastic-fifo":     func() sim.Policy { return elastic.FIFO(elastic.FIFOOptions{}) },
 		"elastic-drf":      elastic.DRF,
-		"elastic-antman":   func() elastic.Policy { return elastic.AntMan(1) },
+		"elastic-antman":   func() sim.Policy { return elastic.AntMan(1) },
 		"elastic-tiresias": elastic.Tiresias,
 	}
 	for _, servers := range []int{150, 40} {
@@ -211,4 +211,4 @@ func BenchmarkPolicies(b *testing.B) {
 	}
 }
 
-func keysOf(m map[string]func() elastic.Policy) []string { return slices.Sorted(maps.Keys(m)) }
+func keysOf(m map[string]func() sim.Policy) []string { return slices.Sorted(maps.Keys(m)) }

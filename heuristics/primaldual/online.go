@@ -54,10 +54,10 @@ func New(o Options) *Policy {
 	return &Policy{options: o}
 }
 
-// Name implements elastic.Policy.
+// Name implements sim.Policy.
 func (p *Policy) Name() string { return "primal-dual" }
 
-// Class implements elastic.Policy.
+// Class implements sim.Policy.
 func (p *Policy) Class() sched.Class { return sched.Class{Kind: sched.E, Slotted: true} }
 
 // Reports returns a report for every round in which there were jobs.
@@ -79,30 +79,33 @@ func (p *Policy) Alpha() (alpha int, proven bool) {
 	return alpha, proven
 }
 
-// Decide implements elastic.Policy.
-func (p *Policy) Decide(v *elastic.View) (d elastic.Decision, err error) {
+// Decide implements sim.Policy.
+func (p *Policy) Decide(v *sim.View) (d sim.Decision, err error) {
 	if p.options.Form == Literal && p.options.Alpha < 1 {
 		return d, errors.New("primaldual: the literal form needs an alpha of at least 1")
 	}
-	if err := p.admit(v); err != nil {
+	now := int64(v.Now() / v.Slot())
+	if err := p.admit(v, now); err != nil {
 		return d, err
 	}
-	if now := v.Now(); len(p.pool) > 0 && tau(now) == now {
+	if len(p.pool) > 0 && tau(now) == now {
 		if err := p.round(now); err != nil {
 			return d, err
 		}
 	}
-	for len(p.ahead) > 0 && p.ahead[0].Start == v.Now() {
+	for len(p.ahead) > 0 && p.ahead[0].Start == now {
 		x := p.ahead[0]
 		d.Start = append(d.Start, sim.Assignment{Job: x.Job, Place: x.Place})
 		p.begun, p.ahead = append(p.begun, x), p.ahead[1:]
 	}
+	wake := int64(0)
 	if len(p.ahead) > 0 {
-		d.Wake = p.ahead[0].Start
+		wake = p.ahead[0].Start
 	}
-	if next := tau(v.Now() + 1); len(p.pool) > 0 && (d.Wake == 0 || next < d.Wake) {
-		d.Wake = next
+	if next := tau(now + 1); len(p.pool) > 0 && (wake == 0 || next < wake) {
+		wake = next
 	}
+	d.Wake = sched.Time(wake) * v.Slot()
 	return d, nil
 }
 
@@ -117,7 +120,7 @@ func tau(slot int64) int64 {
 }
 
 // admit adds what arrived, and forgets what completed.
-func (p *Policy) admit(v *elastic.View) error {
+func (p *Policy) admit(v *sim.View, now int64) error {
 	known := v.Known()
 	if p.alone == nil {
 		copied := *known
@@ -135,7 +138,7 @@ func (p *Policy) admit(v *elastic.View) error {
 		}
 		p.pool = append(p.pool, id)
 	}
-	p.begun = slices.DeleteFunc(p.begun, func(x Run) bool { return x.End <= v.Now() })
+	p.begun = slices.DeleteFunc(p.begun, func(x Run) bool { return x.End <= now })
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -37,9 +38,9 @@ func (brute) Solve(p primaldual.Problem) (*primaldual.Batch, error) {
 	return b, nil
 }
 
-func replay(t testing.TB, in *sched.Instance, p elastic.Policy) *verify.Verified {
+func replay(t testing.TB, in *sched.Instance, p sim.Policy) *verify.Verified {
 	t.Helper()
-	r, err := elastic.Run(context.Background(), in, p, elastic.Options{})
+	r, err := sim.Run(context.Background(), in, p, sim.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%+v", err, in)
 	}
@@ -275,7 +276,7 @@ func TestDualByHand(t *testing.T) {
 	if got, r := spans(primaldual.Literal, 2); !slices.Equal(got, [][2]int64{{0, 1}, {2, 4}}) || r.Alpha != 2 || r.Reached() {
 		t.Errorf("literal, 2: %v, %+v", got, r)
 	}
-	if _, err := elastic.Run(context.Background(), in, primaldual.New(primaldual.Options{Form: primaldual.Literal}), elastic.Options{}); err == nil || !strings.Contains(err.Error(), "alpha") {
+	if _, err := sim.Run(context.Background(), in, primaldual.New(primaldual.Options{Form: primaldual.Literal}), sim.Options{}); err == nil || !strings.Contains(err.Error(), "alpha") {
 		t.Errorf("without an alpha: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/lpsolve"
@@ -113,23 +114,23 @@ func keys(m map[string]float64) (names []string) {
 
 // replays compares A_online and the baselines on contended instances.
 func replays(t testing.TB, seeds, jobs int, exactly bool) {
-	policies := map[string]func() elastic.Policy{
-		"printed": func() elastic.Policy { return primaldual.New(primaldual.Options{}) },
-		"normalised": func() elastic.Policy {
+	policies := map[string]func() sim.Policy{
+		"printed": func() sim.Policy { return primaldual.New(primaldual.Options{}) },
+		"normalised": func() sim.Policy {
 			return primaldual.New(primaldual.Options{MaxWeight: primaldual.Greedy{Pricing: primaldual.Normalised}})
 		},
-		"normalised, fill":      func() elastic.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical()}) },
-		"…, shifted":            func() elastic.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical(), Shift: true}) },
-		"elastic-fifo":          func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{}) },
-		"elastic-fifo, ideal":   func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{Ideal: true}) },
-		"elastic-fifo backfill": func() elastic.Policy { return elastic.FIFO(elastic.FIFOOptions{Backfill: true}) },
+		"normalised, fill":      func() sim.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical()}) },
+		"…, shifted":            func() sim.Policy { return primaldual.New(primaldual.Options{MaxWeight: practical(), Shift: true}) },
+		"elastic-fifo":          func() sim.Policy { return elastic.FIFO(elastic.FIFOOptions{}) },
+		"elastic-fifo, ideal":   func() sim.Policy { return elastic.FIFO(elastic.FIFOOptions{Ideal: true}) },
+		"elastic-fifo backfill": func() sim.Policy { return elastic.FIFO(elastic.FIFOOptions{Backfill: true}) },
 		"elastic-drf":           elastic.DRF,
-		"elastic-antman":        func() elastic.Policy { return elastic.AntMan(1) },
+		"elastic-antman":        func() sim.Policy { return elastic.AntMan(1) },
 		"elastic-tiresias":      elastic.Tiresias,
 	}
 	if exactly {
-		policies["exact"] = func() elastic.Policy { return primaldual.New(primaldual.Options{MaxWeight: exact()}) }
-		policies["exact, shifted"] = func() elastic.Policy { return primaldual.New(primaldual.Options{MaxWeight: exact(), Shift: true}) }
+		policies["exact"] = func() sim.Policy { return primaldual.New(primaldual.Options{MaxWeight: exact()}) }
+		policies["exact, shifted"] = func() sim.Policy { return primaldual.New(primaldual.Options{MaxWeight: exact(), Shift: true}) }
 	}
 	sum, instances := map[string]float64{}, 0.0
 	alphas := 0.0

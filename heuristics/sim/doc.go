@@ -32,9 +32,17 @@
 // time of an iteration there. In class S a GPU holds up to two
 // jobs, and a job's iterations are slowed down by the largest interference
 // factor over the jobs that it shares a GPU with, whatever phase these are in.
+// An elastic job is known from the first boundary that is not before its release,
+// with all its work. In class Es it keeps its containers until all its mini-batches
+// are trained, for the d_j slots of Eq. (2f) of the primal-dual paper. In class EPs it
+// may be preempted as in class P, but its containers stay held to the end of the slot
+// in which the pause ends; its next start, on containers of any types and number, loads
+// for Job.Load, and its first start does not. A policy that resizes a job preempts and
+// starts it in one decision, which is possible if Job.Pause is 0.
+//
 // Progress is a rational number of iterations; training ends at the first
 // microsecond at which all iterations are done.
 //
-// Source: the event semantics of Lazer and SJF-BSBF; the choices that these
-// papers leave open are the ones above.
+// Source: the event semantics of Lazer, SJF-BSBF and the primal-dual paper; the
+// choices that these papers leave open are the ones above.
 package sim

@@ -69,9 +69,10 @@ type engine struct {
 	saved   map[sched.JobID]*big.Rat // iterations done by preempted jobs that wait
 	left    int                      // jobs that are not done
 
-	cluster  *Cluster
-	view     View
-	partners []sched.JobID // scratch of repaceAround
+	cluster    *Cluster    // nil in the elastic model
+	containers *containers // nil in the others
+	view       View
+	partners   []sched.JobID // scratch of repaceAround
 
 	segments []sched.Segment // in order of start
 	result   Result
@@ -83,11 +84,18 @@ type engine struct {
 func Suits(in *sched.Instance, p Policy, slotted bool) error {
 	class := p.Class()
 	class.Slotted = class.Slotted || slotted
+	elastic := class.Kind == sched.E || class.Kind == sched.EP
 	switch {
+	case elastic && in.Model != sched.ModelElastic:
+		return fmt.Errorf("sim: %s schedules elastic jobs, and those of instance %q are of the %s model", p.Name(), in.Name, in.Model)
+	case elastic && !class.Slotted:
+		return fmt.Errorf("sim: %s makes schedules of class %v: elastic jobs are replayed in slots only", p.Name(), class)
+	case elastic:
+		return nil
 	case class.Kind != sched.N && class.Kind != sched.P && class.Kind != sched.S && class.Kind != sched.M:
-		return fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S and M can be replayed", p.Name(), class)
+		return fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S, M, Es and EPs can be replayed", p.Name(), class)
 	case in.Model == sched.ModelElastic:
-		return fmt.Errorf("sim: instance %q is elastic: its jobs have no gang to replay", in.Name)
+		return fmt.Errorf("sim: %s schedules gangs, and the jobs of instance %q are elastic", p.Name(), in.Name)
 	case (class.Kind == sched.S || class.Kind == sched.M) && in.Model != sched.ModelSharing,
 		class.Kind == sched.P && in.Model != sched.ModelPreemptive && in.Model != sched.ModelSharing:
 		return fmt.Errorf("sim: %s makes schedules of class %v, which does not belong to the %s model of instance %q", p.Name(), class, in.Model, in.Name)
@@ -109,7 +117,11 @@ func newEngine(in *sched.Instance, p Policy, o Options) (*engine, error) {
 		arrivals: byRelease(in.Jobs), states: make([]State, n), slots: make([]int32, n), left: n,
 		saved: map[sched.JobID]*big.Rat{}, segments: make([]sched.Segment, 0, n), clock: clock{read: o.Clock},
 	}
-	e.cluster = newCluster(in.Cluster.Servers, e.shared)
+	if in.Model == sched.ModelElastic {
+		e.containers, e.result.Clairvoyant = newContainers(in), true
+	} else {
+		e.cluster = newCluster(in.Cluster.Servers, e.shared)
+	}
 	e.view = newView(e)
 	return e, nil
 }
@@ -118,6 +130,9 @@ func newEngine(in *sched.Instance, p Policy, o Options) (*engine, error) {
 // apply all events up to it, let the policy decide.
 func (e *engine) run(ctx context.Context) error {
 	for e.left > 0 {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("sim: %s: %w", e.policy.Name(), err)
+		}
 		at, _, ok := e.next()
 		if e.wake != 0 && (!ok || e.wake < at) {
 			at, ok = e.wake, true

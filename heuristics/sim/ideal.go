@@ -28,7 +28,7 @@ func newIdeal(in *sched.Instance) ideal {
 // several stages, or one whose remainder server gets few replicas, can be
 // faster on more servers. The placement is for reading.
 func (v *View) Consolidated(id sched.JobID) (sched.Placement, error) {
-	if _, err := v.state("placement", id); err != nil {
+	if err := v.gang("placement", id); err != nil {
 		return sched.Placement{}, err
 	}
 	i := &v.ideal

@@ -7,8 +7,11 @@ import (
 )
 
 // runTime returns how long all iterations of a job take on the placement when
-// it shares no GPU: its gang's or, in class M, its size's.
+// it shares no GPU: its gang's, in class M its size's, or its containers'.
 func (e *engine) runTime(id sched.JobID, p *sched.Placement) (sched.Time, error) {
+	if e.containers != nil {
+		return e.containers.runTime(id, p)
+	}
 	if !e.malleable {
 		return e.in.RunTime(id, p)
 	}
@@ -21,6 +24,9 @@ func (e *engine) runTime(id sched.JobID, p *sched.Placement) (sched.Time, error)
 
 // iterTime returns the exact time of one iteration in seconds likewise.
 func (e *engine) iterTime(id sched.JobID, p *sched.Placement) (*big.Rat, error) {
+	if e.containers != nil {
+		return e.containers.iterTime(id, p)
+	}
 	if !e.malleable {
 		return e.in.IterTime(id, p)
 	}

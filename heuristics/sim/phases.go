@@ -9,6 +9,9 @@ import (
 
 func (e *engine) arrive(id sched.JobID) {
 	e.states[id] = Waiting
+	if e.containers != nil {
+		e.containers.reveal(id)
+	}
 	e.view.arrived = append(e.view.arrived, id)
 }
 
@@ -38,11 +41,11 @@ func (e *engine) start(id sched.JobID, place sched.Placement) error {
 	e.records[slot] = record{job: id, place: place, started: e.now, whole: whole, xi: 1, done: e.saved[id]}
 	delete(e.saved, id)
 	e.slots[id] = slot
-	e.cluster.hold(id, &place, e.memory(id, &place))
+	e.hold(id, &place)
 	if e.shared {
 		e.repaceAround(slot)
 	}
-	if load := e.in.Jobs[id].Load; load > 0 {
+	if load := e.in.Jobs[id].Load; load > 0 && (e.containers == nil || e.records[slot].done != nil) {
 		e.begin(slot, Loading, loadEnd, e.now+load)
 	} else {
 		e.train(slot)
@@ -50,14 +53,16 @@ func (e *engine) start(id sched.JobID, place sched.Placement) error {
 	return nil
 }
 
-// vet checks that the placement holds the job's gang, or in class M one of its
-// sizes, and that its GPUs are
-// there to be had. It returns how long the job trains there when it shares no
-// GPU.
+// vet checks that the placement holds the job's gang, in class M one of its
+// sizes, or containers that an elastic job may have, and that all of it is there to
+// be had. It returns how long the whole job trains there when it shares no GPU.
 func (e *engine) vet(id sched.JobID, p *sched.Placement) (sched.Time, error) {
 	whole, err := e.runTime(id, p)
 	if err != nil {
 		return 0, err
+	}
+	if e.containers != nil {
+		return whole, e.containers.vet(p)
 	}
 	memory := e.memory(id, p)
 	for i := range p.Shares {
@@ -77,6 +82,24 @@ func (e *engine) vet(id sched.JobID, p *sched.Placement) (sched.Time, error) {
 		}
 	}
 	return whole, nil
+}
+
+// hold takes what a vetted placement demands.
+func (e *engine) hold(id sched.JobID, p *sched.Placement) {
+	if e.containers != nil {
+		e.containers.take(p, 1)
+		return
+	}
+	e.cluster.hold(id, p, e.memory(id, p))
+}
+
+// release undoes hold.
+func (e *engine) release(id sched.JobID, p *sched.Placement) {
+	if e.containers != nil {
+		e.containers.take(p, -1)
+		return
+	}
+	e.cluster.release(id, p, e.memory(id, p))
 }
 
 // train begins the job's training.
@@ -105,7 +128,7 @@ func (e *engine) complete(slot int32) {
 	e.left--
 	e.view.completed = append(e.view.completed, id)
 	if e.predictor != nil {
-		e.predictor.Observe(facts(e.in, id), e.in.Jobs[id].Iters)
+		e.predictor.Observe(facts(e.in, id), e.iters(id))
 	}
 }
 
@@ -126,7 +149,7 @@ func (e *engine) preempt(id sched.JobID) error {
 	switch {
 	case err != nil:
 		return err
-	case e.class.Kind != sched.P && !e.malleable:
+	case e.class.Kind != sched.P && e.class.Kind != sched.EP && !e.malleable:
 		return fmt.Errorf("class %v is not preemptive", e.class)
 	case state != Loading && state != Training:
 		return fmt.Errorf("it is %v", state)
@@ -173,7 +196,7 @@ func (e *engine) close(slot int32) {
 func (e *engine) leave(slot int32, s State) {
 	r := &e.records[slot]
 	e.states[r.job] = s
-	e.cluster.release(r.job, &r.place, e.memory(r.job, &r.place))
+	e.release(r.job, &r.place)
 	if e.shared {
 		e.repaceAround(slot)
 	}

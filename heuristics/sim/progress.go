@@ -13,13 +13,22 @@ import (
 func (e *engine) trainedAt(r *record) sched.Time {
 	end := e.now + r.whole
 	if r.done != nil || r.xi != 1 {
-		left := new(big.Rat).SetInt64(e.in.Jobs[r.job].Iters)
+		left := new(big.Rat).SetInt64(e.iters(r.job))
 		if r.done != nil {
 			left.Sub(left, r.done)
 		}
 		end = e.now + ceil(left.Mul(left, e.iteration(r)))
 	}
 	return e.boundary(end)
+}
+
+// iters returns how many iterations the job takes in all, of an elastic one
+// mini-batches.
+func (e *engine) iters(id sched.JobID) int64 {
+	if j := &e.in.Jobs[id]; j.Elastic != nil {
+		return j.Elastic.Batches
+	}
+	return e.in.Jobs[id].Iters
 }
 
 // iteration returns how many microseconds one iteration takes now, exactly.

@@ -158,13 +158,14 @@ func TestRefusedRuns(t *testing.T) {
 		o    sim.Options
 		says string
 	}{
-		{gang, &script{kind: sched.E}, sim.Options{}, "class E"},
+		{gang, &script{kind: sched.E}, sim.Options{}, "schedules elastic jobs"},
 		{gang, &script{kind: sched.P0}, sim.Options{}, "class P0"},
 		{gang, &script{kind: sched.P}, sim.Options{}, "class P, which does not belong to the gang model"},
 		{gang, &script{kind: sched.S}, sim.Options{}, "class S, which does not belong to the gang model"},
 		{gang, &script{kind: sched.M}, sim.Options{}, "class M, which does not belong to the gang model"},
 		{gang, &script{kind: sched.N}, sim.Options{Slotted: true}, "slot length"},
-		{elastic, &script{kind: sched.N}, sim.Options{}, "elastic"},
+		{elastic, &script{kind: sched.N}, sim.Options{}, "schedules gangs"},
+		{elastic, &script{kind: sched.E}, sim.Options{}, "in slots only"},
 		{long, &script{kind: sched.N, steps: steps}, sim.Options{}, "beyond which there is no time"},
 	} {
 		if _, err := sim.Run(context.Background(), test.in, test.p, test.o); err == nil || !strings.Contains(err.Error(), test.says) {

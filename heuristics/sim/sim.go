@@ -11,8 +11,8 @@ import (
 // Policy decides which jobs run where. A value serves one run, from its first event to its last.
 type Policy interface {
 	Name() string
-	// Class returns the class whose rules the policy's schedules keep: N, P, S
-	// or M; if it is slotted, so is every run.
+	// Class returns the class whose rules the policy's schedules keep: N, P, S,
+	// M, Es or EPs; if it is slotted, so is every run.
 	Class() sched.Class
 	// Decide is called whenever something happened; see the package comment.
 	// The view and its slices are valid until Decide returns.
@@ -76,7 +76,7 @@ type Result struct {
 	FutileTime, FutileGPUTime sched.Time
 
 	// Clairvoyant reports whether the policy was told a true number of
-	// iterations before the job completed.
+	// iterations before the job completed. Of elastic jobs it always is.
 	Clairvoyant bool
 	// Predictions are the predictor's answers in the order they were asked
 	// for.

@@ -61,7 +61,7 @@ func (v *View) reset() {
 	v.arrived, v.completed, v.paused = v.arrived[:0], v.completed[:0], v.paused[:0]
 	for i := len(v.holds) - 1; i >= 0; i-- {
 		h := &v.holds[i]
-		v.engine.cluster.release(h.Job, &h.Place, v.engine.memory(h.Job, &h.Place))
+		v.engine.release(h.Job, &h.Place)
 	}
 	v.holds = v.holds[:0]
 }
@@ -82,7 +82,7 @@ func (v *View) Completed() []sched.JobID { return v.completed }
 func (v *View) Paused() []sched.JobID { return v.paused }
 
 // Cluster returns what is free, less the placements handed out by Place and
-// Hold in this decision.
+// Hold in this decision. It is nil in the elastic model: see Free.
 func (v *View) Cluster() *Cluster { return v.engine.cluster }
 
 // Hardware returns the servers and bandwidths that the instance describes,
@@ -116,6 +116,17 @@ func (v *View) state(what string, id sched.JobID) (State, error) {
 	return s, nil
 }
 
+// gang returns an error unless the job is known and has a gang.
+func (v *View) gang(what string, id sched.JobID) error {
+	if _, err := v.state(what, id); err != nil {
+		return err
+	}
+	if v.engine.containers != nil {
+		return fmt.Errorf("sim: %s of job %d: an elastic job has no gang: its containers are placed on what Free returns", what, id)
+	}
+	return nil
+}
+
 // Placement returns where a job on the cluster is, or false if it is not on
 // the cluster. The placement is for reading.
 func (v *View) Placement(id sched.JobID) (*sched.Placement, bool, error) {
@@ -126,7 +137,18 @@ func (v *View) Placement(id sched.JobID) (*sched.Placement, bool, error) {
 	return &v.engine.records[v.engine.slots[id]].place, true, nil
 }
 
-// Progress returns how many iterations the job has done, exactly.
+// Started returns when a job on the cluster was put there, or false if it is not
+// on the cluster.
+func (v *View) Started(id sched.JobID) (sched.Time, bool, error) {
+	s, err := v.state("start", id)
+	if err != nil || s == Waiting || s == Done {
+		return 0, false, err
+	}
+	return v.engine.records[v.engine.slots[id]].started, true, nil
+}
+
+// Progress returns how many iterations the job has done, exactly. Those of an
+// elastic job are its mini-batches.
 func (v *View) Progress(id sched.JobID) (*big.Rat, error) {
 	e := v.engine
 	s, err := v.state("progress", id)
@@ -146,7 +168,7 @@ func (v *View) Progress(id sched.JobID) (*big.Rat, error) {
 			done.Set(before)
 		}
 	case Done:
-		done.SetInt64(e.in.Jobs[id].Iters)
+		done.SetInt64(e.iters(id))
 	}
 	return done, nil
 }
@@ -161,7 +183,7 @@ func (v *View) Predicted(id sched.JobID) (int64, error) {
 	}
 	if e.predictor == nil {
 		e.result.Clairvoyant = e.result.Clairvoyant || e.states[id] != Done
-		return e.in.Jobs[id].Iters, nil
+		return e.iters(id), nil
 	}
 	if n, ok := v.predicted[id]; ok {
 		return n, nil
@@ -178,9 +200,27 @@ func (v *View) Predicted(id sched.JobID) (int64, error) {
 	return n, nil
 }
 
+// Remaining returns how many iterations the job is expected to have left, exactly:
+// Predicted less Progress, at least 0.
+func (v *View) Remaining(id sched.JobID) (*big.Rat, error) {
+	n, err := v.Predicted(id)
+	if err != nil {
+		return nil, err
+	}
+	done, err := v.Progress(id)
+	if err != nil {
+		return nil, err
+	}
+	left := new(big.Rat).SetInt64(n)
+	if left.Sub(left, done); left.Sign() < 0 {
+		left.SetInt64(0)
+	}
+	return left, nil
+}
+
 // IterTime returns the exact time of one iteration in seconds on any placement
-// of the job's gang or, in class M, of one of its sizes, free or not, when the
-// job shares no GPU.
+// of the job's gang, in class M of one of its sizes, or of the containers of an
+// elastic job, free or not, when the job shares no GPU.
 func (v *View) IterTime(id sched.JobID, p *sched.Placement) (*big.Rat, error) {
 	if _, err := v.state("iteration time", id); err != nil {
 		return nil, err
@@ -191,7 +231,7 @@ func (v *View) IterTime(id sched.JobID, p *sched.Placement) (*big.Rat, error) {
 // Fits reports whether the rule finds free GPUs for the job now, its replicas
 // whole on a server each.
 func (v *View) Fits(id sched.JobID, r Rule) (bool, error) {
-	if _, err := v.state("fit", id); err != nil {
+	if err := v.gang("fit", id); err != nil {
 		return false, err
 	}
 	e := v.engine
@@ -204,7 +244,7 @@ func (v *View) Fits(id sched.JobID, r Rule) (bool, error) {
 // Pick returns the free GPUs that the rule chooses for the job, as
 // [Cluster.Pick] and [Cluster.PickWhole] do, and holds none of them.
 func (v *View) Pick(id sched.JobID, r Rule) ([]sched.Share, bool, error) {
-	if _, err := v.state("choice of GPUs", id); err != nil {
+	if err := v.gang("choice of GPUs", id); err != nil {
 		return nil, false, err
 	}
 	shares, ok := v.engine.cluster.pickFor(&v.engine.in.Jobs[id], r)
@@ -224,7 +264,7 @@ func (c *Cluster) pickFor(j *sched.Job, r Rule) ([]sched.Share, bool) {
 // false if the rule finds none. It does not look at the memory of GPUs, which
 // only matters in the sharing model.
 func (v *View) Place(id sched.JobID, r Rule) (sched.Placement, bool, error) {
-	if _, err := v.state("placement", id); err != nil {
+	if err := v.gang("placement", id); err != nil {
 		return sched.Placement{}, false, err
 	}
 	e := v.engine
@@ -253,6 +293,6 @@ func (v *View) Hold(id sched.JobID, p sched.Placement) error {
 }
 
 func (v *View) hold(id sched.JobID, p sched.Placement) {
-	v.engine.cluster.hold(id, &p, v.engine.memory(id, &p))
+	v.engine.hold(id, &p)
 	v.holds = append(v.holds, Assignment{Job: id, Place: p})
 }
