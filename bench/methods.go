@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"time"
 
 	"yardstick/bounds"
@@ -150,7 +149,7 @@ func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
 	solved := map[sched.Objective]Outcome{}
 	for i, objective := range p.Objectives {
-		base := baseObjective(objective)
+		base := objective.Base()
 		o, ok := solved[base]
 		if !ok {
 			var err error
@@ -166,39 +165,19 @@ func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	return out, nil
 }
 
-// baseObjective returns the objective that has the same optimal schedules and
-// differs by a constant of the instance, or by a factor.
-func baseObjective(o sched.Objective) sched.Objective {
-	if o == sched.TotalJCT || o == sched.MeanJCT {
-		return sched.TotalCompletion
-	}
-	return o
-}
-
 // shift restates an outcome for base as one for objective.
 func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outcome {
 	if base == objective {
 		return o
 	}
-	restate := func(value *big.Rat) *big.Rat {
-		releases := new(big.Rat)
-		for i := range in.Jobs {
-			releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
-		}
-		v := new(big.Rat).Sub(value, releases)
-		if objective == sched.MeanJCT {
-			v.Quo(v, new(big.Rat).SetInt64(int64(len(in.Jobs))))
-		}
-		return v
-	}
 	shifted := make([]bounds.Bound, len(o.Bounds))
 	for i, b := range o.Bounds {
-		b.Objective, b.Value = objective, restate(b.Value)
+		b.Objective, b.Value = objective, objective.FromBase(in, b.Value)
 		shifted[i] = b
 	}
 	o.Bounds = shifted
 	if o.ClaimedOptimum != nil {
-		o.ClaimedOptimum = restate(o.ClaimedOptimum)
+		o.ClaimedOptimum = objective.FromBase(in, o.ClaimedOptimum)
 	}
 	return o
 }

@@ -81,11 +81,7 @@ func (a *standings) least(in *Instance, objective sched.Objective, c sched.Class
 	var known theorems.Interval
 	a.narrow(&known, standingKey{in, objective}, c, new(big.Rat))
 	if objective == sched.TotalCompletion {
-		releases := new(big.Rat)
-		for i := range in.Jobs {
-			releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
-		}
-		a.narrow(&known, standingKey{in, sched.TotalJCT}, c, releases)
+		a.narrow(&known, standingKey{in, sched.TotalJCT}, c, sched.TotalJCT.ToBase(in.Instance, new(big.Rat)))
 	}
 	return known
 }

@@ -55,7 +55,7 @@ func Hybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt Hy
 		}
 		w.choice.Apart = s.apart()
 		total := new(big.Rat).SetInt(s.value.big())
-		return w.affine(obj, total.Mul(total, weight)), ctx.Err()
+		return obj.FromBase(w.in, total.Mul(total, weight)), ctx.Err()
 	}}, obj)
 }
 

@@ -104,7 +104,7 @@ func (p *Prices) bound(w *workload, obj sched.Objective) (Bound, error) {
 		if obj == sched.Makespan {
 			return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 		}
-		return w.affine(obj, newTariff(p, w, obj).total()), nil
+		return obj.FromBase(w.in, newTariff(p, w, obj).total()), nil
 	}}, obj)
 	b.Proof = p.proof(w.claims)
 	return b, err

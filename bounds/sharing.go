@@ -84,11 +84,7 @@ func ThetaEEI(in *sched.Instance, obj sched.Objective) (Bound, error) {
 
 // exactHalves is meanBusyTime with half-terms of lengths that are not rounded.
 func (w *workload) exactHalves(obj sched.Objective, length func(j int) *big.Rat) (*big.Rat, error) {
-	plain := obj
-	if obj == sched.TotalJCT || obj == sched.MeanJCT {
-		plain = sched.TotalCompletion
-	}
-	machine := *w
+	plain, machine := obj.Base(), *w
 	machine.length = make([]sched.Time, len(w.length))
 	total, err := machine.meanBusyTime(plain)
 	if err != nil {
@@ -104,7 +100,7 @@ func (w *workload) exactHalves(obj sched.Objective, length func(j int) *big.Rat)
 	if plain.Integral(w.in) {
 		total = ceil(total)
 	}
-	return w.affine(obj, total), nil
+	return obj.FromBase(w.in, total), nil
 }
 
 // ThetaHybrid is [Hybrid] with the sizes alpha_j g_j w_j/G, and at least
@@ -127,7 +123,7 @@ func ThetaHybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, o
 		}
 		w.choice.Apart = s.apart()
 		total := new(big.Rat).SetInt(s.value.big())
-		return w.affine(obj, total.Mul(total, weight)), ctx.Err()
+		return obj.FromBase(w.in, total.Mul(total, weight)), ctx.Err()
 	})
 }
 

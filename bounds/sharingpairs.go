@@ -108,7 +108,7 @@ func pairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver
 		half := new(big.Rat).Mul(p.jobs[j].work, big.NewRat(1, 2))
 		value.Add(value, half.Mul(half, p.weight[j]))
 	}
-	value = (&workload{in: in}).affine(obj, value)
+	value = obj.FromBase(in, value)
 	if obj.Integral(in) {
 		value = ceil(value)
 	}

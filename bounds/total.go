@@ -30,7 +30,7 @@ func (w *workload) srpt(obj sched.Objective) (*big.Rat, error) {
 	var sum wide
 	w.srptCompletions(func(end *wide) { sum.add(end) })
 	total := ceil(new(big.Rat).SetFrac(sum.big(), big.NewInt(w.gpus))) // ΣC is an integer
-	return w.affine(obj, total.Mul(total, weight)), nil
+	return obj.FromBase(w.in, total.Mul(total, weight)), nil
 }
 
 func (w *workload) ranked(obj sched.Objective) (*big.Rat, error) {
@@ -41,7 +41,7 @@ func (w *workload) ranked(obj sched.Objective) (*big.Rat, error) {
 	alone := w.alone()
 	slices.Sort(alone)
 	total := new(big.Rat).SetInt(w.rankedSum(alone).big())
-	return w.affine(obj, total.Mul(total, weight)), nil
+	return obj.FromBase(w.in, total.Mul(total, weight)), nil
 }
 
 // rankedSum returns Σ_k max(alone[k], k-th completion under SRPT), alone being
@@ -118,10 +118,10 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 	}
 	total := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), gridBits))
 	total.Mul(total, weight.unit)
-	if obj == sched.TotalJCT || obj == sched.MeanJCT {
+	if obj.Base() != obj {
 		total = ceil(total)
 	}
-	return w.affine(obj, total), nil
+	return obj.FromBase(w.in, total), nil
 }
 
 // smithOrder returns each job's position when jobs are sorted by falling

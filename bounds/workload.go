@@ -125,20 +125,3 @@ func (w *workload) equalWeight(obj sched.Objective) (*big.Rat, bool) {
 	return new(big.Rat).SetFloat64(first), true
 }
 
-// affine turns a bound on the (weighted) total completion time into one on the
-// objective: completion times and job completion times differ by the releases,
-// which are constants.
-func (w *workload) affine(obj sched.Objective, total *big.Rat) *big.Rat {
-	if obj != sched.TotalJCT && obj != sched.MeanJCT {
-		return total
-	}
-	releases := new(big.Int)
-	for i := range w.in.Jobs {
-		releases.Add(releases, big.NewInt(int64(w.in.Jobs[i].Release)))
-	}
-	total.Sub(total, new(big.Rat).SetInt(releases))
-	if obj == sched.MeanJCT {
-		total.Quo(total, big.NewRat(int64(len(w.in.Jobs)), 1))
-	}
-	return total
-}

@@ -46,6 +46,50 @@ func (o Objective) Integral(in *Instance) bool {
 	return true
 }
 
+// Base returns the objective with the same best schedules that o differs from by a
+// constant of the instance, or by a factor: TotalCompletion for TotalJCT and
+// MeanJCT, and o itself for the others.
+func (o Objective) Base() Objective {
+	if o == TotalJCT || o == MeanJCT {
+		return TotalCompletion
+	}
+	return o
+}
+
+// FromBase turns a value of o.Base(), or a bound on it, into one of o, in a new
+// number: Σ (C_j − r_j) = Σ C_j − Σ r_j.
+func (o Objective) FromBase(in *Instance, v *big.Rat) *big.Rat {
+	out := new(big.Rat).Set(v)
+	if o.Base() != o {
+		out.Sub(out, in.releases())
+	}
+	if o == MeanJCT {
+		out.Quo(out, new(big.Rat).SetInt64(int64(len(in.Jobs))))
+	}
+	return out
+}
+
+// ToBase is the inverse of FromBase.
+func (o Objective) ToBase(in *Instance, v *big.Rat) *big.Rat {
+	out := new(big.Rat).Set(v)
+	if o == MeanJCT {
+		out.Mul(out, new(big.Rat).SetInt64(int64(len(in.Jobs))))
+	}
+	if o.Base() != o {
+		out.Add(out, in.releases())
+	}
+	return out
+}
+
+// releases returns Σ r_j in microseconds.
+func (in *Instance) releases() *big.Rat {
+	sum := newSum()
+	for i := range in.Jobs {
+		sum.add(int64(in.Jobs[i].Release))
+	}
+	return sum.value()
+}
+
 // MarshalText implements encoding.TextMarshaler.
 func (o Objective) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 

@@ -94,3 +94,28 @@ func TestObjectiveProperties(t *testing.T) {
 	}()
 	sched.Makespan.Cost(in, []sched.Time{1})
 }
+
+// TestBase: the value of an objective follows from that of its base, and back.
+func TestBase(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		in := &sched.Instance{Deadline: 500}
+		completion := make([]sched.Time, 1+r.IntN(5))
+		for i := range completion {
+			in.Jobs = append(in.Jobs, sched.Job{Release: sched.Time(r.Int64N(1000)), Weight: float64(r.IntN(9)) / 4})
+			completion[i] = in.Jobs[i].Release + sched.Time(r.Int64N(1000))
+		}
+		for _, o := range sched.Objectives() {
+			cost, base := o.Cost(in, completion), o.Base().Cost(in, completion)
+			if got := o.FromBase(in, base); got.Cmp(cost) != 0 {
+				t.Errorf("seed %d: %v of %v %v is %v, not %v", seed, o, o.Base(), base, got, cost)
+			}
+			if got := o.ToBase(in, cost); got.Cmp(base) != 0 {
+				t.Errorf("seed %d: %v of %v %v is %v, not %v", seed, o.Base(), o, cost, got, base)
+			}
+			if o.Base().Base() != o.Base() {
+				t.Errorf("the base of %v has a base", o)
+			}
+		}
+	}
+}

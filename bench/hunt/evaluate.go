@@ -146,19 +146,13 @@ func (e *evaluator) optimum(ctx context.Context, in *sched.Instance, class sched
 
 // pooled asks the pool.
 func (e *evaluator) pooled(in *sched.Instance, cost *big.Rat, least float64) (*optimum, error) {
-	releases := new(big.Rat)
-	if e.objective == sched.TotalJCT {
-		for i := range in.Jobs {
-			releases.Add(releases, new(big.Rat).SetInt64(int64(in.Jobs[i].Release)))
-		}
-	}
 	// Of the optimum only matters whether it is at most cost/least, and never
 	// that it exceeds the policy's cost, which is one of a schedule.
 	most := ratio(cost, new(big.Rat).SetInt64(1))
 	if least > 1 {
 		most = most / least * (1 + 1e-9)
 	}
-	shift, _ := releases.Float64()
+	shift, _ := e.objective.ToBase(in, new(big.Rat)).Float64()
 	found, ok, known := e.pool.optimum(int64(most+shift) + 2)
 	if !ok || !known {
 		return nil, nil
@@ -168,7 +162,7 @@ func (e *evaluator) pooled(in *sched.Instance, cost *big.Rat, least float64) (*o
 	if err != nil {
 		return nil, fmt.Errorf("hunt: the schedule of least cost: %w", err)
 	}
-	value := new(big.Rat).Sub(new(big.Rat).SetInt64(found), releases)
+	value := e.objective.FromBase(in, new(big.Rat).SetInt64(found))
 	if value.Cmp(v.Cost(e.objective)) != 0 {
 		return nil, fmt.Errorf("hunt: the schedule of least cost costs %v, not %v", v.Cost(e.objective), value)
 	}

@@ -85,21 +85,7 @@ func (p *problem) integral() bool {
 
 // objective turns Σ w_j C_j in slots into the objective's value.
 func (p *problem) objective(slots *big.Rat) *big.Rat {
-	v := new(big.Rat).Mul(slots, new(big.Rat).SetInt64(int64(p.in.Slot)))
-	return p.adjust(v)
-}
-
-// adjust turns Σ w_j C_j in microseconds into the objective's value.
-func (p *problem) adjust(v *big.Rat) *big.Rat {
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		for i := range p.in.Jobs {
-			v.Sub(v, new(big.Rat).SetInt64(int64(p.in.Jobs[i].Release)))
-		}
-	}
-	if p.obj == sched.MeanJCT {
-		v.Quo(v, new(big.Rat).SetInt64(int64(len(p.in.Jobs))))
-	}
-	return v
+	return p.obj.FromBase(p.in, new(big.Rat).Mul(slots, new(big.Rat).SetInt64(int64(p.in.Slot))))
 }
 
 // bound states a lower bound on Σ w_j C_j in slots, of class Es.
@@ -277,7 +263,7 @@ func program(in *sched.Instance, obj sched.Objective, write func(*columns.Proble
 	if err != nil {
 		return nil, err
 	}
-	constant, exact := p.adjust(new(big.Rat)).Float64()
+	constant, exact := p.obj.FromBase(p.in, new(big.Rat)).Float64()
 	if !exact {
 		return nil, fmt.Errorf("elastic: instance %q: %w: the sum of the releases is beyond 2^53 µs", in.Name, ErrTooLarge)
 	}

@@ -118,10 +118,7 @@ func Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Pro
 	if err != nil {
 		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
 	}
-	if obj == sched.TotalJCT {
-		m.model.Constant, _ = p.releases().Float64()
-		m.model.Constant = -m.model.Constant
-	}
+	m.model.Constant, _ = p.objective(new(big.Rat)).Float64()
 	out := &formulate.Program{Model: m.model, Relation: p.relation()}
 	if out.Relation == formulate.Exact {
 		out.Decode = func(x []float64) (*sched.Schedule, error) {

@@ -154,26 +154,9 @@ func (p *problem) better(a, b []bout) []bout {
 	return a
 }
 
-func (p *problem) releases() *big.Rat {
-	sum := new(big.Rat)
-	for i := range p.in.Jobs {
-		sum.Add(sum, new(big.Rat).SetInt64(int64(p.in.Jobs[i].Release)))
-	}
-	return sum
-}
-
 // objective turns a value of cost, or a bound on it, into the instance's
 // objective.
-func (p *problem) objective(v *big.Rat) *big.Rat {
-	out := new(big.Rat).Set(v)
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		out.Sub(out, p.releases())
-	}
-	if p.obj == sched.MeanJCT {
-		out.Quo(out, new(big.Rat).SetInt64(int64(len(p.jobs))))
-	}
-	return out
-}
+func (p *problem) objective(v *big.Rat) *big.Rat { return p.obj.FromBase(p.in, v) }
 
 // alone returns when each job would complete if it had the cluster to itself.
 func (p *problem) alone() []sched.Time {

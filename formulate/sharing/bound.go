@@ -141,14 +141,5 @@ func (s *search) exactly(bound float64) *big.Rat {
 // objective turns a cost in slots into the objective's.
 func (p *problem) objective(cost float64) *big.Rat {
 	v := new(big.Rat).SetFloat64(cost)
-	v.Mul(v, big.NewRat(int64(p.in.Slot), 1))
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		for i := range p.in.Jobs {
-			v.Sub(v, big.NewRat(int64(p.in.Jobs[i].Release), 1))
-		}
-	}
-	if p.obj == sched.MeanJCT {
-		v.Quo(v, big.NewRat(int64(len(p.in.Jobs)), 1))
-	}
-	return v
+	return p.obj.FromBase(p.in, v.Mul(v, big.NewRat(int64(p.in.Slot), 1)))
 }

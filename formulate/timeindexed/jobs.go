@@ -156,16 +156,7 @@ func (p *problem) cost(completion []sched.Time) *big.Rat {
 
 // objective turns a value of cost, or a lower bound on it, into the instance's
 // objective: Σ (C_j − r_j) = Σ C_j − Σ r_j.
-func (p *problem) objective(v *big.Rat) *big.Rat {
-	out := new(big.Rat).Set(v)
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		out.Sub(out, p.sum(func(j *job) sched.Time { return j.release }))
-	}
-	if p.obj == sched.MeanJCT {
-		out.Quo(out, new(big.Rat).SetInt64(int64(len(p.jobs))))
-	}
-	return out
-}
+func (p *problem) objective(v *big.Rat) *big.Rat { return p.obj.FromBase(p.in, v) }
 
 // trivial returns the lower bound on cost that holds without any program:
 // every job alone, Σ w_j (r_j + d_j^min) or the maximum.

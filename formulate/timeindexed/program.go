@@ -68,9 +68,7 @@ func (p *problem) buildTotal(g grid, known *big.Rat, all []bool) (*program, erro
 	if err != nil {
 		return nil, err
 	}
-	if p.obj == sched.TotalJCT {
-		m.model.Constant, _ = p.sum(func(j *job) sched.Time { return -j.release }).Float64()
-	}
+	m.model.Constant, _ = p.objective(new(big.Rat)).Float64()
 	return m, nil
 }
 

@@ -239,29 +239,12 @@ func (p *problem) checkRange() error {
 // unscale turns a lower bound in the search's units into one on the objective.
 func (p *problem) unscale(v wide) *big.Rat {
 	cost := new(big.Rat).SetInt(v.big())
-	cost.Mul(cost, p.scale)
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		for i := range p.jobs {
-			cost.Sub(cost, big.NewRat(p.jobs[i].release, 1))
-		}
-		if p.obj == sched.MeanJCT {
-			cost.Quo(cost, big.NewRat(int64(len(p.jobs)), 1))
-		}
-	}
-	return cost
+	return p.obj.FromBase(p.in, cost.Mul(cost, p.scale))
 }
 
 // rescale turns an objective value into the search's units, rounded up.
 func (p *problem) rescale(cost *big.Rat) wide {
-	v := new(big.Rat).Set(cost)
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		if p.obj == sched.MeanJCT {
-			v.Mul(v, big.NewRat(int64(len(p.jobs)), 1))
-		}
-		for i := range p.jobs {
-			v.Add(v, big.NewRat(p.jobs[i].release, 1))
-		}
-	}
+	v := p.obj.ToBase(p.in, cost)
 	v.Quo(v, p.scale)
 	q, rem := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
 	if rem.Sign() > 0 {

@@ -182,16 +182,7 @@ func gcd(a, b int64) int64 {
 // rounded weights that is less than it costs.
 func (p *problem) cost(sum int64) *big.Rat {
 	out := new(big.Rat).SetInt64(sum)
-	out.Mul(out, p.unit)
-	if p.obj == sched.TotalJCT || p.obj == sched.MeanJCT {
-		for i := range p.in.Jobs {
-			out.Sub(out, new(big.Rat).SetInt64(int64(p.in.Jobs[i].Release)))
-		}
-	}
-	if p.obj == sched.MeanJCT {
-		out.Quo(out, new(big.Rat).SetInt64(int64(len(p.jobs))))
-	}
-	return out
+	return p.obj.FromBase(p.in, out.Mul(out, p.unit))
 }
 
 // dual is a dual-feasible function on the jobs: if gangs fit the cluster
