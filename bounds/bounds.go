@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -233,16 +234,7 @@ func (w *workload) bound(m method, obj sched.Objective) (Bound, error) {
 		return Bound{}, fmt.Errorf("bounds: %s: %w", m.name, err)
 	}
 	if obj.Integral(w.in) {
-		v = ceil(v)
+		v = number.Ceil(v)
 	}
 	return Bound{Name: m.name, Class: sched.Class{Kind: m.kind}, Objective: obj, Value: v, Proof: w.proof(m)}, nil
-}
-
-// ceil returns the least integer that is at least v.
-func ceil(v *big.Rat) *big.Rat {
-	q, rem := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rem.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return new(big.Rat).SetInt(q)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -72,7 +73,7 @@ func plainValue(t *testing.T, p *Prices, in *sched.Instance, obj sched.Objective
 		return sum.Quo(sum, integer(int64(len(in.Jobs))))
 	}
 	if obj.Integral(in) {
-		return ceil(sum)
+		return number.Ceil(sum)
 	}
 	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -78,7 +79,7 @@ func TestEnergyAgainstDefinition(t *testing.T) {
 				want = v
 			}
 		}
-		if got := mustValue(t, in, sched.Makespan, Energy); got.Cmp(ceil(want)) != 0 {
+		if got := mustValue(t, in, sched.Makespan, Energy); got.Cmp(number.Ceil(want)) != 0 {
 			t.Fatalf("seed %d: energy %v, by definition %v", seed, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -86,7 +87,7 @@ func newMalleable(in *sched.Instance) (*malleableJobs, error) {
 			return nil, fmt.Errorf("job %d would run for more than %v", i, sched.MaxTime)
 		}
 		w.duration, volume = append(w.duration, d), append(volume, v)
-		length := ceil(d).Num().Int64()
+		length := number.Ceil(d).Num().Int64()
 		w.length = append(w.length, sched.Time(length))
 		largest = max(largest, int64(j.Release), length)
 	}

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -69,10 +70,10 @@ func TestPackedAgainstDefinition(t *testing.T) {
 				busy = b
 			}
 		}
-		if got := mustPacked(t, in, PackedSRPT); got.Cmp(ceil(srpt)) != 0 {
+		if got := mustPacked(t, in, PackedSRPT); got.Cmp(number.Ceil(srpt)) != 0 {
 			t.Errorf("seed %d: srpt-dff is %v, by definition %v\n%+v", seed, got, srpt, in)
 		}
-		if got := mustPacked(t, in, PackedBusyTime); got.Cmp(ceil(busy)) != 0 {
+		if got := mustPacked(t, in, PackedBusyTime); got.Cmp(number.Ceil(busy)) != 0 {
 			t.Errorf("seed %d: eei-dff is %v, by definition %v\n%+v", seed, got, busy, in)
 		}
 	}

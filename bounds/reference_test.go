@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -51,7 +52,7 @@ func referenceSRPT(in *sched.Instance) *big.Rat {
 			sum.Add(sum, big.NewRat(t+1, int64(in.Cluster.GPUs())))
 		}
 	})
-	return ceil(sum)
+	return number.Ceil(sum)
 }
 
 // priorityBusyTime returns Σ w M + ½ Σ w d under the static priorities of the
@@ -122,7 +123,7 @@ func TestMeanBusyTimeIsTheLeast(t *testing.T) {
 		})
 		got := mustValue(t, in, sched.WeightedCompletion, MeanBusyTime)
 		if sched.WeightedCompletion.Integral(in) {
-			want = ceil(want)
+			want = number.Ceil(want)
 		}
 		// Each job is rounded down by less than w/2^24.
 		slack := new(big.Rat)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -98,7 +99,7 @@ func (w *workload) exactHalves(obj sched.Objective, length func(j int) *big.Rat)
 		total.Add(total, half)
 	}
 	if plain.Integral(w.in) {
-		total = ceil(total)
+		total = number.Ceil(total)
 	}
 	return obj.FromBase(w.in, total), nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -295,7 +296,7 @@ func (s *sharers) workload() (*workload, error) {
 		if whole.Sign() == 0 {
 			return nil, fmt.Errorf("%w: job %d takes too little time beside what others take", ErrNotApplicable, i)
 		}
-		w.length = append(w.length, sched.Time(ceil(s.jobs[i].work).Num().Int64()))
+		w.length = append(w.length, sched.Time(number.Ceil(s.jobs[i].work).Num().Int64()))
 		w.release = append(w.release, w.gpus*int64(j.Release))
 		w.size = append(w.size, whole.Int64())
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -110,7 +111,7 @@ func pairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver
 	}
 	value = obj.FromBase(in, value)
 	if obj.Integral(in) {
-		value = ceil(value)
+		value = number.Ceil(value)
 	}
 	if value.Cmp(out.Value) > 0 {
 		out.Value, out.Proof = value, p.proof(duals)

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -29,7 +30,7 @@ func (w *workload) srpt(obj sched.Objective) (*big.Rat, error) {
 	}
 	var sum wide
 	w.srptCompletions(func(end *wide) { sum.add(end) })
-	total := ceil(new(big.Rat).SetFrac(sum.big(), big.NewInt(w.gpus))) // ΣC is an integer
+	total := number.Ceil(new(big.Rat).SetFrac(sum.big(), big.NewInt(w.gpus))) // ΣC is an integer
 	return obj.FromBase(w.in, total.Mul(total, weight)), nil
 }
 
@@ -119,7 +120,7 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 	total := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), gridBits))
 	total.Mul(total, weight.unit)
 	if obj.Base() != obj {
-		total = ceil(total)
+		total = number.Ceil(total)
 	}
 	return obj.FromBase(w.in, total), nil
 }

@@ -124,4 +124,3 @@ func (w *workload) equalWeight(obj sched.Objective) (*big.Rat, bool) {
 	}
 	return new(big.Rat).SetFloat64(first), true
 }
-

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"yardstick/bounds/theorems"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -183,7 +184,7 @@ func slottedTheorem1() Erratum {
 			e.Facts = []Fact{
 				{"Gamma", "µs", e.Schedule.Cost(sched.TotalCompletion), slots(14_785)},
 				{"total completion time of the better schedule", "µs", e.Better.Cost(sched.TotalCompletion), slots(1980)},
-				{"1,000 times what Theorem 1 allows, rounded down", "", roundedDown(new(big.Rat).Mul(r.Bound, big.NewRat(1000, 1))), big.NewRat(4064, 1)},
+				{"1,000 times what Theorem 1 allows, rounded down", "", number.Floor(new(big.Rat).Mul(r.Bound, big.NewRat(1000, 1))), big.NewRat(4064, 1)},
 			}
 			e.Expected = []Expectation{{theorems.Theorem1, theorems.Printed, theorems.Violated}}
 			return e, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"yardstick/heuristics/heavyedge"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -76,20 +77,8 @@ func (a alphas) on(in *sched.Instance) (*Evidence, error) {
 	}
 	got := big.NewRat(int64(m.Duration), 1)
 	want := new(big.Rat).Mul(a.least, big.NewRat(in.Jobs[0].Iters*int64(sched.Second), 1))
-	e.Facts = append(e.Facts, Fact{"n·alpha_min, rounded up", "µs", got, roundedUp(want)})
+	e.Facts = append(e.Facts, Fact{"n·alpha_min, rounded up", "µs", got, number.Ceil(want)})
 	return e, nil
-}
-
-func roundedUp(v *big.Rat) *big.Rat {
-	q, rem := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rem.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return new(big.Rat).SetInt(q)
-}
-
-func roundedDown(v *big.Rat) *big.Rat {
-	return new(big.Rat).SetInt(new(big.Int).Quo(v.Num(), v.Denom()))
 }
 
 func partsText(parts []int) string {

@@ -9,6 +9,7 @@ import (
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/heuristics/primaldual"
 	"yardstick/heuristics/sim"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -89,7 +90,7 @@ func demandOf(in *sched.Instance, id int) []int64 {
 // with ⌈log2 λ⌉ for log2 λ.
 func assumptions(in *sched.Instance, lambda *big.Rat) (inRange, small, prohibitive bool) {
 	inRange, small, prohibitive = true, true, true
-	whole := new(big.Int).Sub(ceilOf(lambda), big.NewInt(1))
+	whole := new(big.Int).Sub(number.CeilInt(lambda), big.NewInt(1))
 	logarithm := int64(whole.BitLen())
 	var before *sched.Elastic
 	for id := range in.Jobs {
@@ -108,14 +109,6 @@ func assumptions(in *sched.Instance, lambda *big.Rat) (inRange, small, prohibiti
 		inRange = inRange && w.Cmp(big.NewRat(sum*slotsOf(in, id), 1)) == 0
 	}
 	return inRange, small, prohibitive
-}
-
-func ceilOf(v *big.Rat) *big.Int {
-	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return q
 }
 
 // batchSlots is T in the runs of batch: with slots from 1 and t + d ≤ T, Eq. (7b), two

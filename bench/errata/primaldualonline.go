@@ -10,6 +10,7 @@ import (
 	"yardstick/bounds/theorems"
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/heuristics/primaldual"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -318,7 +319,7 @@ func (s *Starved) evidence() (*Evidence, error) {
 	e.Facts = []Fact{
 		{What: "alpha", Got: big.NewRat(int64(s.Alpha), 1), Want: big.NewRat(608, 1)},
 		{What: "jobs", Got: big.NewRat(int64(len(s.In.Jobs)), 1), Want: big.NewRat(21_900, 1)},
-		{What: "ratio, rounded down", Got: roundedDown(ratio), Want: big.NewRat(2820, 1)},
+		{What: "ratio, rounded down", Got: number.Floor(ratio), Want: big.NewRat(2820, 1)},
 	}
 	return e, nil
 }

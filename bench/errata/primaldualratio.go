@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"yardstick/bounds/theorems"
+	"yardstick/internal/number"
 )
 
 // Theorems 2 and 3 of the primal-dual paper: A_maxweight on one server, one slot to
@@ -87,7 +88,7 @@ func refused() Erratum {
 			dual, _ := e.Result(theorems.PrimalDualTheorem2, theorems.DualPart)
 			e.Facts = []Fact{
 				{What: "weight of a refused job", Got: dual.Left, Want: big.NewRat(101, 1)},
-				{What: "u + cost, rounded up", Got: new(big.Rat).SetInt(ceilOf(dual.Right)), Want: big.NewRat(14, 1)},
+				{What: "u + cost, rounded up", Got: number.Ceil(dual.Right), Want: big.NewRat(14, 1)},
 			}
 			e.Expected = []Expectation{{theorems.PrimalDualTheorem2, theorems.PrimalPart, theorems.Holds}, {theorems.PrimalDualTheorem2, theorems.DualPart, theorems.Violated}}
 			return e, nil

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"yardstick/bounds/theorems"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -72,8 +73,8 @@ func flowTime() Remark {
 			flow := new(big.Rat).Quo(e.Schedule.Cost(sched.TotalJCT), e.Better.Cost(sched.TotalJCT))
 			e.Facts = []Fact{
 				{What: "ratio of total completion times", Got: e.ratio(), Want: blockerRatio(gpus, gmax, k)},
-				{What: "ratio of total job completion times, rounded down", Got: roundedDown(flow), Want: big.NewRat(516, 1)},
-				{What: "what Theorem 1 allows, rounded down", Got: roundedDown(t1.Bound), Want: big.NewRat(6, 1)},
+				{What: "ratio of total job completion times, rounded down", Got: number.Floor(flow), Want: big.NewRat(516, 1)},
+				{What: "what Theorem 1 allows, rounded down", Got: number.Floor(t1.Bound), Want: big.NewRat(6, 1)},
 			}
 			e.Expected = []Expectation{{theorems.Theorem1, theorems.Printed, theorems.Holds}}
 			return e, nil

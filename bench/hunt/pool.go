@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -197,7 +198,7 @@ func (p *pool) bound(now, cost int64) int64 {
 		total += j.area
 	}
 	if p.makespan {
-		return max(cost, now+ceilDiv(busy+total, int64(p.gpus)))
+		return max(cost, now+number.CeilDiv(busy+total, int64(p.gpus)))
 	}
 	if !p.ranked {
 		return cost
@@ -209,12 +210,10 @@ func (p *pool) bound(now, cost int64) int64 {
 	sum := int64(0)
 	for k := range early {
 		sum += areas[k]
-		cost += max(early[k], now+ceilDiv(sum, int64(p.gpus)))
+		cost += max(early[k], now+number.CeilDiv(sum, int64(p.gpus)))
 	}
 	return cost
 }
-
-func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 
 // schedule returns the schedule of least cost that optimum found.
 func (p *pool) schedule(in *sched.Instance) *sched.Schedule {

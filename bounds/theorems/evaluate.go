@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -103,7 +104,7 @@ func newCase(in *sched.Instance, run *Run, least []cuts.Minimum, slowest func(*s
 		}
 		iters := big.NewRat(j.Iters, 1)
 		micros := big.NewRat(int64(sched.Second), 1)
-		longest := sum(microseconds(j.Load), ceil(product(iters, alpha, micros)))
+		longest := sum(microseconds(j.Load), number.Ceil(product(iters, alpha, micros)))
 		out := Job{Release: j.Release, Gang: j.Gang(), Iters: j.Iters, Predicted: j.Iters,
 			AlphaMin: big.NewRat(int64(j.Load+least[i].Duration), j.Iters), AlphaTilde: product(run.AlphaTilde[i], micros),
 			AlphaMax: longest.Quo(longest, iters), Start: run.Start[i], Completion: run.Completion[i]}

@@ -3,6 +3,7 @@ package theorems
 import (
 	"math/big"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -44,7 +45,7 @@ func JobBounds(s *Symbols, realised bool) []JobBound {
 			break
 		}
 		delays.Add(delays, s.delay[i])
-		bound := sum(ceil(s.virtual[i]), delays, product(work, big.NewRat(1, int64(busy))), d)
+		bound := sum(number.Ceil(s.virtual[i]), delays, product(work, big.NewRat(1, int64(busy))), d)
 		out = append(out, JobBound{Job: sched.JobID(i), Completion: j.Completion, Bound: bound})
 		work.Add(work, product(whole(j.Gang), d))
 	}

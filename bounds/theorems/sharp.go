@@ -1,11 +1,13 @@
 package theorems
 
-import "math/big"
+import (
+	"math/big"
+)
 
 // The sharp forms. Not in the source, but by its arguments:
 //
 //   - While the head of the queue does not fit, the free GPUs and its gang are
-//     both multiples of b = gcd(g_1, …, g_I, G) away from G, so that at least
+//     both multiples of b = number.GCD(g_1, …, g_I, G) away from G, so that at least
 //     D = G − g_max + b GPUs are busy. D is positive even if g_max = G.
 //   - Lemma 1 needs max alpha~/alpha_min only, Lemma 2 max alpha_max/alpha~.
 //   - Overprediction makes virtual sizes larger, underprediction smaller (the

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -142,7 +143,7 @@ func (s *Symbols) add(j *Job) {
 		return b
 	}
 	s.Widest = max(s.Widest, j.Gang)
-	s.Divisor = gcd(s.Divisor, j.Gang)
+	s.Divisor = number.GCD(s.Divisor, j.Gang)
 	s.Rho = larger(s.Rho, new(big.Rat).Quo(j.AlphaMax, j.AlphaMin))
 	s.RhoMost = larger(s.RhoMost, new(big.Rat).Quo(j.AlphaMax, j.AlphaTilde))
 	s.RhoLeast = larger(s.RhoLeast, new(big.Rat).Quo(j.AlphaTilde, j.AlphaMin))
@@ -187,14 +188,14 @@ func (c *Case) machines() *machines {
 		j := &c.Jobs[i]
 		release[i] = j.Release
 		sizes[i], predicted[i] = j.virtualSize(j.Iters, c.GPUs), j.virtualSize(j.Predicted, c.GPUs)
-		m.delay[i] = floor(product(c.Tau, predicted[i]))
+		m.delay[i] = number.Floor(product(c.Tau, predicted[i]))
 		m.order[i] = i
 	}
 	m.OptA1 = sum(SRPT(release, sizes, before)...)
 	m.virtual = SRPT(release, predicted, before)
 	m.OptVirtual = sum(m.virtual...)
 	for _, v := range m.virtual {
-		m.Rounding.Add(m.Rounding, new(big.Rat).Sub(ceil(v), v))
+		m.Rounding.Add(m.Rounding, new(big.Rat).Sub(number.Ceil(v), v))
 	}
 	slices.SortFunc(m.order, func(a, b int) int {
 		if byTime := m.virtual[a].Cmp(m.virtual[b]); byTime != 0 {
@@ -260,22 +261,3 @@ func (s *Symbols) optimum() (lower, upper *big.Rat) {
 
 // gap returns G − g_max + add.
 func (s *Symbols) gap(add int) int { return s.GPUs - s.Widest + add }
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
-func floor(v *big.Rat) *big.Rat {
-	return new(big.Rat).SetInt(new(big.Int).Div(v.Num(), v.Denom())) // Euclidean: the denominator is positive
-}
-
-func ceil(v *big.Rat) *big.Rat {
-	f := floor(v)
-	if f.Cmp(v) < 0 {
-		f.Add(f, whole(1))
-	}
-	return f
-}

@@ -37,6 +37,7 @@ import (
 	"yardstick/formulate"
 	"yardstick/formulate/maxweight/columns"
 	"yardstick/formulate/maxweight/pricing"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -91,17 +92,9 @@ func (p *problem) objective(slots *big.Rat) *big.Rat {
 // bound states a lower bound on Σ w_j C_j in slots, of class Es.
 func (p *problem) bound(name string, slots *big.Rat) bounds.Bound {
 	if p.integral() {
-		slots = ceil(slots)
+		slots = number.Ceil(slots)
 	}
 	return bounds.Bound{Name: name, Class: sched.Class{Kind: sched.E, Slotted: true}, Objective: p.obj, Value: p.objective(slots)}
-}
-
-func ceil(v *big.Rat) *big.Rat {
-	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return new(big.Rat).SetInt(q)
 }
 
 // shortest returns d_j^min, the slots of the fastest configuration.

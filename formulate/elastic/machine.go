@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -102,7 +103,7 @@ func (w *work) machine(mix []*big.Rat) (sizes, releases []int64, unit *big.Int) 
 	}
 	unit = big.NewInt(1 << shift)
 	for id, v := range exact {
-		sizes = append(sizes, floor(v.Mul(v, new(big.Rat).SetInt(unit))).Int64())
+		sizes = append(sizes, number.FloorInt(v.Mul(v, new(big.Rat).SetInt(unit))).Int64())
 		releases = append(releases, w.release[id]<<shift)
 	}
 	return sizes, releases, unit

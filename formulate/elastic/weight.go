@@ -10,6 +10,7 @@ import (
 	"yardstick/bounds"
 	"yardstick/formulate/maxweight"
 	"yardstick/formulate/maxweight/pricing"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -60,7 +61,7 @@ func Weight(ctx context.Context, in *sched.Instance, class sched.Class, solver m
 		}
 	}
 	if sched.ScheduledWeight.Integral(in) {
-		best.Value = new(big.Rat).SetInt(floor(best.Value))
+		best.Value = new(big.Rat).SetInt(number.FloorInt(best.Value))
 	}
 	return best, termination, nil
 }

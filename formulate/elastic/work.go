@@ -6,6 +6,7 @@ import (
 
 	"yardstick/bounds"
 	"yardstick/formulate/maxweight/pricing"
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -104,9 +105,9 @@ func (p *problem) fluid(class sched.Class) *work {
 			time := p.in.BatchTime(id, c.WorkerType, c.ServerType, c.Workers, c.OneServer)
 			time.Mul(time, big.NewRat(p.in.Jobs[i].Elastic.Batches, int64(c.Workers)))
 			time.Mul(time, big.NewRat(1_000_000, 1))
-			x := demand{duration: floor(time).Int64()}
+			x := demand{duration: number.FloorInt(time).Int64()}
 			for _, n := range p.containers(id, c) {
-				x.volume = append(x.volume, floor(new(big.Rat).Mul(time, new(big.Rat).SetInt(n))))
+				x.volume = append(x.volume, number.FloorInt(new(big.Rat).Mul(time, new(big.Rat).SetInt(n))))
 			}
 			shortest = min(shortest, x.duration)
 			list = add(list, x)
@@ -135,8 +136,6 @@ func (p *problem) feasible(fitter *pricing.Fitter, id sched.JobID, f func(*sched
 		}
 	}
 }
-
-func floor(v *big.Rat) *big.Int { return new(big.Int).Quo(v.Num(), v.Denom()) } // of what is not negative
 
 // add adds a demand unless another needs no more of anything, and drops those
 // that need no less.
@@ -248,7 +247,7 @@ func (w *work) complete(at int64) int64 {
 func (w *work) bound(name string, ticks *big.Rat) bounds.Bound {
 	slots := new(big.Rat).Quo(ticks, new(big.Rat).SetInt64(w.slot()))
 	if w.class.Slotted && w.p.integral() {
-		slots = ceil(slots)
+		slots = number.Ceil(slots)
 	}
 	return bounds.Bound{Name: name, Class: w.class, Objective: w.p.obj, Value: w.p.objective(slots)}
 }

@@ -38,6 +38,7 @@ import (
 
 	"yardstick/bounds"
 	"yardstick/formulate"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -145,7 +146,7 @@ func (x Relaxation) bound(ctx context.Context, in *sched.Instance, obj sched.Obj
 		value, proof = exact.Value, exact.Proof
 	}
 	if obj.Integral(in) {
-		value = ceil(value)
+		value = number.Ceil(value)
 	}
 	if value.Cmp(out.Value) > 0 {
 		out.Value, out.Proof = value, proof
@@ -197,14 +198,6 @@ func (r *Result) solve(ctx context.Context, m *milp.Model, solver milp.LPSolver,
 		duals[i] = math.Ldexp(v, rows[i]-scale)
 	}
 	return duals, nil
-}
-
-func ceil(v *big.Rat) *big.Rat {
-	q, rem := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rem.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return new(big.Rat).SetInt(q)
 }
 
 // down returns the largest float64 that is at most v, up the smallest that is

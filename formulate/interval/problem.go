@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -108,7 +109,7 @@ func (p *problem) horizon() sched.Time {
 func (p *problem) defaultSlot(horizon sched.Time) sched.Time {
 	var slot sched.Time
 	for _, j := range p.jobs {
-		slot = gcd(gcd(slot, j.release), j.length)
+		slot = number.GCD(number.GCD(slot, j.release), j.length)
 	}
 	for !p.small(slot, horizon) {
 		slot += slot/4 + 1
@@ -128,13 +129,6 @@ func (p *problem) small(slot, horizon sched.Time) bool {
 		}
 	}
 	return true
-}
-
-func gcd(a, b sched.Time) sched.Time {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // base returns what jobs cost alone: Σ w_j (r_j + d_j), or without the r_j.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -73,7 +74,7 @@ func (p *problem) build(x Relaxation) (*program, error) {
 func (m *program) atMost(r *row) int64 {
 	d := r.rhs
 	for _, v := range r.vals {
-		d = int64(gcd(sched.Time(d), sched.Time(max(v, -v))))
+		d = int64(number.GCD(sched.Time(d), sched.Time(max(v, -v))))
 	}
 	d = max(d, 1)
 	out := milp.Row{Name: r.name, Cols: r.cols, Sense: milp.LE, RHS: float64(r.rhs / d)}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
@@ -168,12 +169,12 @@ func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sc
 			out.weight.SetFloat64(j.Weight)
 		}
 		if class.Slotted {
-			out.release, out.work = ceilDiv(out.release, in.Slot)*in.Slot, ceilDiv(out.work, in.Slot)*in.Slot
+			out.release, out.work = number.CeilDiv(out.release, in.Slot)*in.Slot, number.CeilDiv(out.work, in.Slot)*in.Slot
 		}
 		if out.work > sched.MaxTime {
 			return nil, fmt.Errorf("job %d would run for more than %v", i, sched.MaxTime)
 		}
-		g.unit = gcd(gcd(g.unit, out.release), out.work)
+		g.unit = number.GCD(number.GCD(g.unit, out.release), out.work)
 		g.jobs = append(g.jobs, out)
 	}
 	if class.Slotted {
@@ -202,11 +203,11 @@ func (g *grid) choose() error {
 		}
 		g.slot = g.unit
 		for columns(g.slot) > goodColumns {
-			g.slot = ceilDiv(g.slot+g.slot/4+1, g.unit) * g.unit
+			g.slot = number.CeilDiv(g.slot+g.slot/4+1, g.unit) * g.unit
 		}
 	}
-	g.unit = gcd(g.unit, g.slot)
-	slots := ceilDiv(horizon, g.slot)
+	g.unit = number.GCD(g.unit, g.slot)
+	slots := number.CeilDiv(horizon, g.slot)
 	if slots > maxColumns/sched.Time(len(g.jobs)+1) {
 		return fmt.Errorf("%d slots of %v: %w", slots, g.slot, ErrTooLarge)
 	}
@@ -310,11 +311,7 @@ func (g *grid) value(v *big.Rat) *big.Rat {
 		out.Add(out, new(big.Rat).Mul(j.weight, big.NewRat(end, 1)))
 	}
 	if g.obj.Integral(g.in) || g.obj == sched.MeanJCT {
-		q, rem := new(big.Int).QuoRem(out.Num(), out.Denom(), new(big.Int))
-		if rem.Sign() > 0 {
-			q.Add(q, big.NewInt(1))
-		}
-		out.SetInt(q)
+		out = number.Ceil(out)
 	}
 	if g.obj == sched.MeanJCT {
 		out.Quo(out, big.NewRat(int64(len(g.jobs)), 1))

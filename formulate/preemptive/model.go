@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -100,12 +101,12 @@ func (m *program) jobRows(i int) {
 	p, j := m.p, &m.p.jobs[i]
 	final := milp.Row{Name: fmt.Sprintf("final%d", i), Sense: milp.EQ, RHS: 1}
 	train := milp.Row{Name: fmt.Sprintf("train%d", i), Sense: milp.GE, RHS: float64(j.train)}
-	unit := gcd(gcd(p.slot, j.load), j.train)
+	unit := number.GCD(number.GCD(p.slot, j.load), j.train)
 	if j.load%p.slot == 0 {
 		unit = p.slot
 		train.Sense = milp.EQ
 	}
-	train.RHS = float64(ceilDiv(j.train, unit))
+	train.RHS = float64(number.CeilDiv(j.train, unit))
 	last := milp.Row{Name: fmt.Sprintf("last%d", i), Sense: milp.GE}
 	for c, b := range m.cols {
 		if b.job != i {
@@ -126,13 +127,6 @@ func (m *program) jobRows(i int) {
 		last.Cols, last.Vals = append(last.Cols, m.latest), append(last.Vals, 1)
 		m.model.AddRow(last)
 	}
-}
-
-func gcd(a, b sched.Time) sched.Time {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // capacityRows adds (4) and (5) for the slots in which more may be asked for

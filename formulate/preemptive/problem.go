@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"yardstick/formulate"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -31,7 +32,9 @@ type job struct {
 }
 
 // slots returns the length of a bout that trains for at least the given time.
-func (p *problem) slots(j *job, train sched.Time) int { return int(ceilDiv(j.load+train, p.slot)) }
+func (p *problem) slots(j *job, train sched.Time) int {
+	return int(number.CeilDiv(j.load+train, p.slot))
+}
 
 // trains returns how long a bout of m slots trains.
 func (p *problem) trains(j *job, m int) sched.Time { return sched.Time(m)*p.slot - j.load }
@@ -82,7 +85,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 	for i := range in.Jobs {
 		x := &in.Jobs[i]
 		j := job{id: sched.JobID(i), gang: x.Gang(), weight: 1, load: x.Load, train: least[i].Duration,
-			first: int(ceilDiv(x.Release, p.slot)), pause: int(ceilDiv(x.Pause, p.slot))}
+			first: int(number.CeilDiv(x.Release, p.slot)), pause: int(number.CeilDiv(x.Pause, p.slot))}
 		if obj == sched.WeightedCompletion {
 			j.weight = x.Weight
 		}
@@ -95,8 +98,6 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 	}
 	return p, nil
 }
-
-func ceilDiv(a, b sched.Time) sched.Time { return (a + b - 1) / b }
 
 func (p *problem) relation() formulate.Relation {
 	if p.fixed {

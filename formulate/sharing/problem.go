@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -114,7 +115,7 @@ func (p *problem) newJob(i int) (job, error) {
 		if about > maxSlots {
 			return job{}, fmt.Errorf("%w: job %d takes more than %d slots", ErrUnsupported, i, maxSlots)
 		}
-		out.options = append(out.options, option{a.Steps, a.Memory, work, about, roundUp(work)})
+		out.options = append(out.options, option{a.Steps, a.Memory, work, about, int(number.CeilInt(work).Int64())})
 		room = a.Memory
 	}
 	if len(out.options) == 0 {
@@ -145,14 +146,6 @@ func (p *problem) largest(i int) sched.Bytes {
 		}
 	}
 	return most
-}
-
-func roundUp(v *big.Rat) int {
-	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		return int(q.Int64()) + 1
-	}
-	return int(q.Int64())
 }
 
 // twin returns the last job before i that differs in nothing, or −1.

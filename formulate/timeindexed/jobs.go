@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -184,7 +185,7 @@ func (p *problem) deadlines(g grid, ub *big.Rat) []sched.Time {
 		j := &p.jobs[i]
 		release, longest := j.release, j.choices[len(j.choices)-1].time
 		if g.up {
-			release, longest = ceilDiv(release, g.slot)*g.slot, ceilDiv(longest, g.slot)*g.slot
+			release, longest = number.CeilDiv(release, g.slot)*g.slot, number.CeilDiv(longest, g.slot)*g.slot
 		}
 		last = max(last, release)
 		total = min(total+longest, sched.MaxTime)

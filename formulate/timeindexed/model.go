@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -37,12 +38,10 @@ type grid struct {
 	up   bool
 }
 
-func ceilDiv(a, b sched.Time) sched.Time { return (a + b - 1) / b }
-
 // occupied returns how many slots a duration takes.
 func (g grid) occupied(d sched.Time) int {
 	if g.up {
-		return int(ceilDiv(d, g.slot))
+		return int(number.CeilDiv(d, g.slot))
 	}
 	return int(d / g.slot)
 }
@@ -50,7 +49,7 @@ func (g grid) occupied(d sched.Time) int {
 // firstSlot returns the earliest slot to start in.
 func (g grid) firstSlot(release sched.Time) int {
 	if g.up {
-		return int(ceilDiv(release, g.slot))
+		return int(number.CeilDiv(release, g.slot))
 	}
 	return int(release / g.slot)
 }

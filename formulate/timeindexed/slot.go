@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -74,17 +75,10 @@ func (p *problem) defaultSlot(known *big.Rat) sched.Time {
 func (p *problem) divisor() sched.Time {
 	var d sched.Time
 	for i := range p.jobs {
-		d = gcd(d, p.jobs[i].release)
+		d = number.GCD(d, p.jobs[i].release)
 		for _, c := range p.jobs[i].choices {
-			d = gcd(d, c.time)
+			d = number.GCD(d, c.time)
 		}
 	}
 	return d
-}
-
-func gcd(a, b sched.Time) sched.Time {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -44,6 +44,7 @@ import (
 
 	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -217,7 +218,7 @@ func (p *Policy) serve(v *sim.View, head *completion) (started bool, err error) 
 // patience returns tau times the virtual size, rounded down.
 func (p *Policy) patience(v *sim.View, size *big.Rat) sched.Time {
 	budget := new(big.Rat).Mul(p.options.Tau, size)
-	whole := new(big.Int).Quo(budget.Num(), budget.Denom())
+	whole := number.FloorInt(budget)
 	t := sched.MaxTime
 	if whole.IsInt64() {
 		t = min(t, sched.Time(whole.Int64()))
@@ -287,10 +288,7 @@ func micros(t sched.Time) *big.Rat { return new(big.Rat).SetInt64(int64(t)) }
 // roundUp returns the first whole microsecond not before t, or one beyond
 // sched.MaxTime, which the simulator refuses.
 func roundUp(t *big.Rat) sched.Time {
-	q, rem := new(big.Int).QuoRem(t.Num(), t.Denom(), new(big.Int))
-	if rem.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
+	q := number.CeilInt(t)
 	if !q.IsInt64() || q.Int64() > int64(sched.MaxTime) {
 		return sched.MaxTime + 1
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/solvers/milp"
 )
 
@@ -107,19 +108,12 @@ func newLattice(m *milp.Model, groups []group) lattice {
 		if math.Abs(r) >= maxExact {
 			return none
 		}
-		l.step = gcd(l.step, int64(math.Abs(r)))
+		l.step = number.GCD(l.step, int64(math.Abs(r)))
 	}
 	return l
 }
 
 func isInteger(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < maxExact }
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
 
 // roundUp returns the least value that the objective can take at or above the
 // proven bound.

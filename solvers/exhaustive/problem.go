@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -246,9 +247,5 @@ func (p *problem) unscale(v wide) *big.Rat {
 func (p *problem) rescale(cost *big.Rat) wide {
 	v := p.obj.ToBase(p.in, cost)
 	v.Quo(v, p.scale)
-	q, rem := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rem.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return wideOf(q)
+	return wideOf(number.CeilInt(v))
 }

@@ -43,6 +43,7 @@ import (
 	"slices"
 
 	"yardstick/formulate/maxweight/pricing"
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -245,10 +246,7 @@ func (s *search) workers(m, p int, l int64) int {
 
 // ceil returns the least whole number that is not less, or MaxInt64.
 func ceil(v *big.Rat) int64 {
-	q, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
+	q := number.CeilInt(v)
 	if !q.IsInt64() {
 		return math.MaxInt64
 	}

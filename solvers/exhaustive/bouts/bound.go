@@ -3,6 +3,8 @@ package bouts
 import (
 	"math"
 	"math/bits"
+
+	"yardstick/internal/number"
 )
 
 // relaxation bounds what is left to pay from a state on, for any weights and
@@ -64,7 +66,7 @@ func (r *relaxation) bound(s *key, t int32, enough int64) int64 {
 		}
 		switch {
 		case p.makespan:
-			best = max(best, ceilOf(r.serve(d, true, ignore), d.whole)*p.lattice)
+			best = max(best, number.CeilDiv(r.serve(d, true, ignore), d.whole)*p.lattice)
 			continue
 		case p.equal:
 			best = max(best, r.ranked(d)*p.jobs[0].weight)
@@ -73,10 +75,8 @@ func (r *relaxation) bound(s *key, t int32, enough int64) int64 {
 			best = max(best, r.meanBusy(d))
 		}
 	}
-	return ceilOf(best, p.lattice) * p.lattice
+	return number.CeilDiv(best, p.lattice) * p.lattice
 }
-
-func ceilOf(a, b int64) int64 { return (a + b - 1) / b }
 
 // collect puts the unfinished jobs that have a share on the machine. It returns
 // false if there are fewer than two: then nobody waits.
@@ -159,7 +159,7 @@ func (r *relaxation) ranked(d *dual) int64 {
 	sum, k := int64(0), 0
 	r.serve(d, true, func(j int32, from, length int64) {
 		if r.jobs[j].left == length {
-			sum += max(r.ends[k], ceilOf(from+length, d.whole))
+			sum += max(r.ends[k], number.CeilDiv(from+length, d.whole))
 			k++
 		}
 	})

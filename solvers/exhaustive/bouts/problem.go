@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
@@ -81,7 +82,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		if j.Release/p.slot > maxSlots {
 			return nil, fmt.Errorf("%w: job %d is released after more than %d slots", ErrUnsupported, i, maxSlots)
 		}
-		out := job{id: sched.JobID(i), gang: j.Gang(), first: int32(ceilDiv(j.Release, p.slot))}
+		out := job{id: sched.JobID(i), gang: j.Gang(), first: int32(number.CeilDiv(j.Release, p.slot))}
 		if out.states, err = jobStates(p.slot, j.Load, j.Pause, train, once); err != nil {
 			return nil, fmt.Errorf("job %d: %w", i, err)
 		}
@@ -113,8 +114,6 @@ func (p *problem) gangs() []int {
 	}
 	return out
 }
-
-func ceilDiv(a, b sched.Time) sched.Time { return (a + b - 1) / b }
 
 // horizon bounds the slots that a schedule without needless idleness takes: all
 // jobs one after the other, after the last release.
@@ -153,7 +152,7 @@ func (p *problem) weigh() error {
 		if p.jobs[i].weight == 0 {
 			return fmt.Errorf("%w: weights or times are too far apart", ErrUnsupported)
 		}
-		p.lattice = gcd(p.lattice, p.jobs[i].weight)
+		p.lattice = number.GCD(p.lattice, p.jobs[i].weight)
 		p.equal = (i == 0 || p.equal) && p.jobs[i].weight == p.jobs[0].weight
 	}
 	p.unit = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(scale, -scale))))
@@ -169,13 +168,6 @@ func lowestBit(w float64) int {
 	f, e := math.Frexp(w)
 	m, e := int64(math.Ldexp(f, 53)), e-53
 	return e + bits.TrailingZeros64(uint64(m))
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // cost turns a sum over slots, Σ w_j C_j or the makespan, into the objective. With

@@ -3,6 +3,7 @@ package bouts
 import (
 	"fmt"
 
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -77,7 +78,7 @@ func (a *automaton) add(s state) uint16 {
 
 // distance returns need and wait.
 func (a *automaton) distance(s state) (need, wait int32) {
-	afresh := int32(ceilDiv(a.load+s.left, a.slot))
+	afresh := int32(number.CeilDiv(a.load+s.left, a.slot))
 	switch s.phase {
 	case waiting:
 		return afresh, 0
@@ -86,7 +87,7 @@ func (a *automaton) distance(s state) (need, wait int32) {
 	case loading:
 		return afresh - s.slots, 0
 	case training:
-		return int32(ceilDiv(s.left, a.slot)), 0
+		return int32(number.CeilDiv(s.left, a.slot)), 0
 	case pausing:
 		return afresh, s.slots + 1
 	}
@@ -112,7 +113,7 @@ func (a *automaton) connect(i int) {
 		if a.once {
 			break
 		}
-		switch pause := int32(ceilDiv(a.pause, a.slot)); pause {
+		switch pause := int32(number.CeilDiv(a.pause, a.slot)); pause {
 		case 0: // it is idle in the slot after an empty pause
 			leave = a.add(state{phase: waiting, left: s.left})
 		case 1:
