@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"strings"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/internal/number"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 func randomCluster(rng *rand.Rand) sched.Cluster {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/asrpt"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/sched/verify"
 	"yardstick/solvers/exhaustive"
 )

@@ -7,8 +7,8 @@ import (
 
 	"yardstick/bench/placing"
 	"yardstick/formulate/placement"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
 	"yardstick/solvers/external"
 	"yardstick/solvers/isolate"

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // Describe says in some lines of text what an instance is made of. The instance

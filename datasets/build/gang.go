@@ -10,8 +10,8 @@ import (
 
 	"yardstick/datasets"
 	"yardstick/datasets/profile"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // GangOptions say how a window becomes an instance of the gang model. Round

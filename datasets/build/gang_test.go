@@ -6,8 +6,8 @@ import (
 
 	"yardstick/datasets"
 	"yardstick/datasets/profile"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // found returns the configuration that a job was given.

@@ -42,10 +42,10 @@ import (
 	"errors"
 	"math/big"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/number"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
 )
 

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"yardstick/heuristics/asrpt"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/sched/verify"
 )
 

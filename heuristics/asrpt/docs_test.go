@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"yardstick/heuristics/asrpt"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // TestDocumentedInstances reads the instances of docs/instances.md, checks what

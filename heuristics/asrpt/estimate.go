@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"math/big"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
 )
 

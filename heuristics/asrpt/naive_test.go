@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"yardstick/heuristics/asrpt"
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
 )
 

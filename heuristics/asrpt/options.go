@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"yardstick/heuristics/heavyedge"
+	"yardstick/sched/heavyedge"
 )
 
 // Options are the rules of the policy. The zero value is the published

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // Layout says which stages of a job run on which of the GPUs that the placement

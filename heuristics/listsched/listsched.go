@@ -18,9 +18,9 @@ import (
 	"fmt"
 	"slices"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // Blocking says what happens to the jobs behind one that does not fit.

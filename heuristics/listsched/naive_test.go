@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // reference replays list scheduling the obvious way: at every event it scans

@@ -1,9 +1,9 @@
 package listsched
 
 import (
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // This file is the baselines that the A-SRPT paper compares its policy with

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // baseline is one of the policies that A-SRPT is compared with, and what the

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // Best is a placement and what is proven about it.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // checkBest checks that what is claimed about a request holds as far as the

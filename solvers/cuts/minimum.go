@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // leastVisits is the limit of the searches for alpha_min for one threshold.

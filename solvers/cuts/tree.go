@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // exactTree is the most replicas of a stage for which the least cut of its

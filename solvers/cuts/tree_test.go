@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"yardstick/heuristics/heavyedge"
 	"yardstick/sched"
+	"yardstick/sched/heavyedge"
 )
 
 // TestTreeCutTable pins the least cuts of small double trees; the last two show
