@@ -10,6 +10,7 @@ import (
 	"yardstick/bounds/certify"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/cuts"
 	"yardstick/solvers/exhaustive/bouts"
 )
 
@@ -40,6 +41,31 @@ func TestSearchGangs(t *testing.T) {
 				t.Fatalf("seed %d", seed)
 			}
 		}
+	}
+}
+
+// TestSearchBoutsOfStages: what a job of several stages takes alone is not refuted,
+// though where it fits no server the search knows only less than that.
+func TestSearchBoutsOfStages(t *testing.T) {
+	open := 0
+	for seed := range uint64(100) {
+		in := schedtest.Preemptive(schedtest.Rand(seed), schedtest.Shape{Jobs: 1, Servers: 2, GPUs: 3, Stages: 3, Traffic: true, Span: true, Slot: sched.Second})
+		least, err := cuts.LeastRunTimes(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slots := (in.Jobs[0].Load + least[0].Duration + in.Slot - 1) / in.Slot
+		b := bounds.Bound{Name: "alone", Class: sched.Class{Kind: sched.P, Slotted: true}, Objective: sched.Makespan,
+			Value: big.NewRat(int64(in.Jobs[0].Release+slots*in.Slot), 1), Proof: &bounds.Proof{Kind: "search"}}
+		switch _, err := certify.Check(in, document(t, in, &b)); {
+		case errors.Is(err, certify.ErrTooHard):
+			open++
+		case err != nil:
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	if open == 0 {
+		t.Error("no job fits no server")
 	}
 }
 

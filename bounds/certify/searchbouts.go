@@ -1,11 +1,18 @@
 package certify
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"yardstick/sched"
+)
 
 // Schedules in slots of gangs that may be preempted (Ps). In each slot a job waits,
 // holds its GPUs to load and then to train, holds them for a pause after a stop,
 // or is done. All GPUs count as one server, and each job trains for its least time:
-// where speed depends on the place, schedules are fewer.
+// where speed depends on the place, schedules are fewer. Where a least time is only
+// bounded from below, a cheaper schedule refutes nothing.
 //
 // Three kinds of schedules need not be looked at, as others are no worse:
 //   - A load that is stopped. Without it the GPUs are idle.
@@ -82,6 +89,9 @@ func (c *Checker) searchBouts(d *document, t *target) error {
 	}
 	s.first = now
 	s.at(now, 0, state, 0)
+	if errors.Is(s.err, ErrRefuted) && slices.ContainsFunc(c.in.Jobs, func(j sched.Job) bool { return c.times.bounded(&j) }) {
+		return tooHard("a job of several stages fits no server: how fast it can be there is not known here")
+	}
 	return s.err
 }
 

@@ -124,6 +124,11 @@ func (t *times) least(j *sched.Job) sched.Time {
 	return clip(runs(j.Iters, alpha))
 }
 
+// bounded reports whether least returns a lower bound that no placement may reach.
+func (t *times) bounded(j *sched.Job) bool {
+	return !plain(j) && len(j.Stages) > 1 && j.Gang() > t.sizes[0].gpus
+}
+
 // clip returns a time of at most just beyond MaxTime.
 func clip(v *big.Int) sched.Time {
 	if most := integer(sched.MaxTime + 1); v.Cmp(most) > 0 {
