@@ -45,7 +45,16 @@ func (m *policyMethod) Ref() MethodRef  { return m.ref }
 func (m *policyMethod) Version() string { return m.version }
 func (m *policyMethod) Kind() Kind      { return Online }
 
-// suits returns an error if the policy cannot run on instances like this one.
+// Suits returns an error, of one line, if the method is a policy that cannot be
+// replayed on instances like this one. Other methods say themselves what they
+// apply to.
+func Suits(m Method, in *sched.Instance) error {
+	if p, ok := m.(*policyMethod); ok {
+		return p.suits(in)
+	}
+	return nil
+}
+
 func (m *policyMethod) suits(in *sched.Instance) error {
 	if m.policy.New != nil {
 		return sim.Suits(in, m.policy.New(in), in.Slot > 0)
@@ -219,7 +228,7 @@ func Exhaustive(ref MethodRef, version string) Method {
 // chosen by the formulation if 0.
 func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time) Method {
 	return &searchMethod{ref, version, Exact, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
-		if why, err := tooLarge(p.Instance, objective, slot); why != "" || err != nil {
+		if why, err := notTimeIndexed(p.Instance, objective, slot); why != "" || err != nil {
 			return Outcome{Termination: milp.Skipped, Message: why}, err
 		}
 		r, err := timeindexed.Solve(ctx, p.Instance, objective, solver, timeindexed.Options{
@@ -242,18 +251,19 @@ func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.T
 	}}
 }
 
-// tooLarge says why the time-indexed program would be hopeless, if it would.
-func tooLarge(in *sched.Instance, objective sched.Objective, slot sched.Time) (string, error) {
+// notTimeIndexed says why there is no time-indexed program, or why it would be
+// hopeless.
+func notTimeIndexed(in *sched.Instance, objective sched.Objective, slot sched.Time) (string, error) {
 	const most = 5_000_000 // nonzeros; lp_solve takes minutes for the linear program alone
 	if slot == 0 {
 		var err error
 		if slot, err = timeindexed.DefaultSlot(in, objective); err != nil {
-			return unlessTooLarge(err)
+			return reason(err)
 		}
 	}
 	_, _, nonzeros, err := timeindexed.Size(in, objective, slot)
 	if err != nil {
-		return unlessTooLarge(err)
+		return reason(err)
 	}
 	if nonzeros > most {
 		return fmt.Sprintf("with slots of %v the program has %d nonzeros, more than %d: choose longer slots", slot, nonzeros, most), nil
@@ -261,9 +271,9 @@ func tooLarge(in *sched.Instance, objective sched.Objective, slot sched.Time) (s
 	return "", nil
 }
 
-// unlessTooLarge turns an error into a reason to skip the instance, if it is one.
-func unlessTooLarge(err error) (string, error) {
-	if errors.Is(err, timeindexed.ErrTooLarge) || errors.Is(err, sched.ErrStageGraph) {
+// reason turns an error into a reason to skip the instance, if it is one.
+func reason(err error) (string, error) {
+	if errors.Is(err, timeindexed.ErrTooLarge) || errors.Is(err, timeindexed.ErrUnsupported) || errors.Is(err, sched.ErrStageGraph) {
 		return err.Error(), nil
 	}
 	return "", err

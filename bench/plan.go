@@ -59,8 +59,8 @@ func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
 			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
 		}
 		for _, m := range methods {
-			if p, ok := m.(*policyMethod); ok {
-				if err := p.suits(built[0].Instance); err != nil {
+			for _, in := range built {
+				if err := Suits(m, in.Instance); err != nil {
 					return nil, fmt.Errorf("instances[%d] %q: method %s: %w", i, src.Name, m.Ref(), err)
 				}
 			}

@@ -124,10 +124,7 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 	defer func() {
 		if p := recover(); p != nil {
 			r.Outcomes, r.Verified = nil, nil
-			r.Err = fmt.Errorf("%s %w: %v; this is a bug in yardstick: run again with --debug and report it", cell.Method.Ref(), ErrPanicked, p)
-			if debugging {
-				r.Err = fmt.Errorf("%w\n%s", r.Err, debug.Stack())
-			}
+			r.Err = crash(cell.Method, p, debugging)
 		}
 		if r.Wall == 0 {
 			r.Wall, r.CPU = time.Since(start), milp.ThreadTime()-cpu
@@ -152,6 +149,26 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 		r.Outcomes, r.Verified = nil, nil
 	}
 	return r
+}
+
+// Attempt runs a method and makes a panic an error that wraps ErrPanicked, for
+// callers that run it in their own process.
+func Attempt(ctx context.Context, m Method, problem Problem, debugging bool) (out []Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, crash(m, p, debugging)
+		}
+	}()
+	return m.Run(ctx, problem)
+}
+
+// crash is the error of a method that panicked, with the stack if debugging.
+func crash(m Method, p any, debugging bool) error {
+	err := fmt.Errorf("%s %w: %v; this is a bug in yardstick: run again with --debug and report it", m.Ref(), ErrPanicked, p)
+	if debugging {
+		err = fmt.Errorf("%w\n%s", err, debug.Stack())
+	}
+	return err
 }
 
 // ErrPanicked is the error of a method that panicked.

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/bench"
 	"yardstick/bounds"
 	"yardstick/formulate/elastic"
 	"yardstick/formulate/sharing"
@@ -71,14 +72,17 @@ var errOpen = errors.New("hunt: the optimum is not proven within the limits")
 // much, and nil if it is proven to be less, if the policy does not finish or if
 // the optimum is too hard to prove.
 //
-// Errors: a schedule that breaks a rule or costs less than the optimum; classes
-// that no optimum here may divide.
+// Errors: a schedule that breaks a rule or costs less than the optimum; a policy
+// that panics; classes that no optimum here may divide.
 func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*candidate, error) {
 	in := e.breed.build(g)
 	if in.Validate() != nil {
 		return nil, nil // an elastic job may need a bandwidth that no server has
 	}
 	s, err := e.policy(ctx, in)
+	if errors.Is(err, bench.ErrPanicked) {
+		return nil, err
+	}
 	if err != nil { // stalled, say: what it did is no schedule
 		if e.failure == nil {
 			e.failure = err

@@ -71,6 +71,26 @@ func (s Space) breed() (*breed, error) {
 	return nil, fmt.Errorf("hunt: model %q is unknown: gang, preemptive, sharing, elastic", s.Model)
 }
 
+// Example returns an instance of the space: the one whose numbers are all least.
+//
+// Errors: those of Validate.
+func (s Space) Example() (*sched.Instance, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	b, err := s.filled().breed()
+	if err != nil {
+		return nil, err
+	}
+	least := func(of []gene) (list []int64) {
+		for _, g := range of {
+			list = append(list, g.low)
+		}
+		return list
+	}
+	return b.build(&genes{Jobs: [][]int64{least(b.job)}, Shared: least(b.shared)}), nil
+}
+
 // breed is a kind of instance.
 type breed struct {
 	species

@@ -82,7 +82,7 @@ no length; give them -p predictor=perfect, or hunt a-srpt-perfect.`,
 }
 
 func (a *app) hunt(ctx context.Context, f *huntFlags) error {
-	o, err := f.options()
+	o, err := f.options(a.debug)
 	if err != nil {
 		return err
 	}
@@ -111,6 +111,8 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 	switch {
 	case errors.Is(err, hunt.ErrOther):
 		return usageError("%s: %w", f.resume, err)
+	case errors.Is(err, bench.ErrPanicked):
+		return &exitError{exitInternal, err}
 	case err != nil:
 		return &exitError{exitInvalid, err}
 	case r.Found == nil && r.Failure != nil:
@@ -129,7 +131,7 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 }
 
 // options resolves the names that the flags give.
-func (f *huntFlags) options() (hunt.Options, error) {
+func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	none := hunt.Options{}
 	if f.policy == "" {
 		return none, usageError("--policy is missing: name one, such as --policy a-srpt-perfect")
@@ -165,16 +167,23 @@ func (f *huntFlags) options() (hunt.Options, error) {
 	if f.workers == 0 {
 		f.workers = runtime.GOMAXPROCS(0)
 	}
-	return hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective), Space: f.space, Objective: objective, Seed: f.seed,
+	example, err := f.space.Example()
+	if err != nil {
+		return none, usageError("%w", err)
+	}
+	if err := bench.Suits(method, example); err != nil {
+		return none, usageError("--policy %s --model %s: %w", f.policy, f.model, err)
+	}
+	return hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective, debugging), Space: f.space, Objective: objective, Seed: f.seed,
 		Evaluations: f.evaluations, Workers: f.workers, Keep: keep}, nil
 }
 
 // replayed is a method as a hunt calls it, with the seed that a suite gives it on
 // the instance that is found.
-func replayed(m bench.Method, o sched.Objective) hunt.Policy {
+func replayed(m bench.Method, o sched.Objective, debugging bool) hunt.Policy {
 	seed := datasets.Seed(1, huntedName, 0)
 	return func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
-		out, err := m.Run(ctx, bench.Problem{Instance: in, Objectives: []sched.Objective{o}, Seed: seed})
+		out, err := bench.Attempt(ctx, m, bench.Problem{Instance: in, Objectives: []sched.Objective{o}, Seed: seed}, debugging)
 		if err != nil {
 			return nil, err
 		}

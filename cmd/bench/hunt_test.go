@@ -188,7 +188,7 @@ func TestWorst(t *testing.T) {
 			}
 			f := huntFlags{policy: p.Policy, params: p.Params, model: string(in.Model), objective: p.Objective.String(), keep: "1", evaluations: 1}
 			f.space.Jobs, f.space.GPUs = 1, 1
-			o, err := f.options()
+			o, err := f.options(false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,8 @@ func TestPlanRefusesWrongModels(t *testing.T) {
 		"srtf":         "srtf makes schedules of class P, which does not belong to the gang model",
 		"sjf-bsbf":     "does not belong to the gang model",
 		"pollux-like":  "does not belong to the gang model",
+		"sharing-fifo": "it reads the accumulations of jobs of the sharing model, and these are of the gang model",
+		"sharing-sjf":  "sharing-sjf cannot run on instance",
 		"elastic-fifo": "elastic-fifo schedules elastic jobs, and those of instance",
 		"primal-dual":  "primal-dual schedules elastic jobs",
 	} {

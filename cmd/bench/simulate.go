@@ -74,6 +74,9 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	if err != nil {
 		return err
 	}
+	if err := bench.Suits(method, in); err != nil {
+		return usageError("%s: %w", path, err)
+	}
 	v, err := a.runMethod(ctx, method, in, sched.TotalJCT, bench.SuiteLimits{})
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 		return nil, fmt.Errorf("slot %v, horizon %v: neither may be negative", opt.Slot, opt.Horizon)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {

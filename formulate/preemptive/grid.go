@@ -150,7 +150,7 @@ func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sc
 		return nil, fmt.Errorf("the grid's slot is %v: it must be positive", slot)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {

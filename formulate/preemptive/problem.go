@@ -76,7 +76,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {

@@ -60,11 +60,11 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	}
 	switch {
 	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
-		return nil, fmt.Errorf("the model is %s: jobs with fixed gangs and exclusive GPUs are needed", in.Model)
+		return nil, fmt.Errorf("%w to the %s model: jobs with fixed gangs and exclusive GPUs are needed", ErrUnsupported, in.Model)
 	case in.Slot != 0:
-		return nil, fmt.Errorf("the instance is slotted: continuous time is needed")
+		return nil, fmt.Errorf("%w to slotted instances: continuous time is needed", ErrUnsupported)
 	case obj.Maximised():
-		return nil, fmt.Errorf("objective %v is not one of completion times", obj)
+		return nil, fmt.Errorf("%w to %v, which is not an objective of completion times", ErrUnsupported, obj)
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%d jobs, more than %d: %w", len(in.Jobs), maxJobs, ErrTooLarge)
 	}

@@ -12,6 +12,10 @@ import (
 	"yardstick/solvers/milp"
 )
 
+// ErrUnsupported reports an instance or an objective that the program is not
+// made for.
+var ErrUnsupported = errors.New("the time-indexed program does not apply")
+
 // ErrTooLarge reports an instance whose costs cannot be held exactly in
 // float64, or that has more slots than can be built.
 var ErrTooLarge = errors.New("too large for a time-indexed program")

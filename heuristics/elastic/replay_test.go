@@ -235,7 +235,7 @@ func TestRefusals(t *testing.T) {
 		"2 jobs are not done, job 0": {es, func(v *sim.View) (sim.Decision, error) { return sim.Decision{}, nil }},
 		"nothing is left to happen":  {es, func(v *sim.View) (sim.Decision, error) { return sim.Decision{Wake: v.Now() + v.Slot()}, nil }},
 		"own":                        {es, func(v *sim.View) (sim.Decision, error) { return sim.Decision{}, errors.New("own") }},
-		"script schedules gangs":     {sched.Class{Kind: sched.N, Slotted: true}, nil},
+		"its jobs have no gang":      {sched.Class{Kind: sched.N, Slotted: true}, nil},
 		"class E: ":                  {sched.Class{Kind: sched.E}, nil},
 	} {
 		_, err := sim.Run(context.Background(), in, s, sim.Options{})

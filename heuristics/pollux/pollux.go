@@ -103,6 +103,16 @@ func (p *Policy) Decide(v *sim.View) (sim.Decision, error) {
 	return d, nil
 }
 
+// Requires implements sim.Requirer: every job has to list sizes.
+func (p *Policy) Requires(in *sched.Instance) error {
+	for i := range in.Jobs {
+		if sh := in.Jobs[i].Sharing; sh == nil || len(sh.Sizes) == 0 {
+			return fmt.Errorf("job %d is not malleable: it lists no sizes", i)
+		}
+	}
+	return nil
+}
+
 // note takes in what has happened.
 func (p *Policy) note(v *sim.View) error {
 	for _, id := range v.Completed() {
@@ -118,9 +128,6 @@ func (p *Policy) note(v *sim.View) error {
 		facts, err := v.Job(id)
 		if err != nil {
 			return err
-		}
-		if facts.Sharing == nil || len(facts.Sharing.Sizes) == 0 {
-			return fmt.Errorf("pollux: job %d is not malleable: it lists no sizes", id)
 		}
 		j := &job{id: id, release: facts.Release, load: facts.Load, overhead: facts.Load + facts.Pause, held: -1, target: -1}
 		for _, z := range facts.Sharing.Sizes {

@@ -46,6 +46,16 @@ func (p *Exclusive) Name() string { return p.name }
 // Class returns N.
 func (p *Exclusive) Class() sched.Class { return sched.Class{Kind: sched.N} }
 
+// Requires implements sim.Requirer: jobs run with the fastest of their
+// accumulations that the memory of a GPU holds, which only those of the sharing
+// model list.
+func (p *Exclusive) Requires(in *sched.Instance) error {
+	if in.Model != sched.ModelSharing {
+		return fmt.Errorf("it reads the accumulations of jobs of the sharing model, and these are of the %s model", in.Model)
+	}
+	return nil
+}
+
 // idle is the GPUs that nobody holds, the least worked first.
 type idle struct {
 	gpus   []int32

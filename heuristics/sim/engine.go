@@ -80,7 +80,8 @@ type engine struct {
 }
 
 // Suits returns an error if the policy cannot be replayed on the instance: its
-// class does not belong to the model, or the run is slotted and there are no slots.
+// class does not belong to the model, the run is slotted and there are no slots, or
+// the policy is a [Requirer] that lacks something.
 func Suits(in *sched.Instance, p Policy, slotted bool) error {
 	class := p.Class()
 	class.Slotted = class.Slotted || slotted
@@ -95,12 +96,17 @@ func Suits(in *sched.Instance, p Policy, slotted bool) error {
 	case class.Kind != sched.N && class.Kind != sched.P && class.Kind != sched.S && class.Kind != sched.M:
 		return fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S, M, Es and EPs can be replayed", p.Name(), class)
 	case in.Model == sched.ModelElastic:
-		return fmt.Errorf("sim: %s schedules gangs, and the jobs of instance %q are elastic", p.Name(), in.Name)
+		return fmt.Errorf("sim: instance %q is elastic: its jobs have no gang for %s to replay", in.Name, p.Name())
 	case (class.Kind == sched.S || class.Kind == sched.M) && in.Model != sched.ModelSharing,
 		class.Kind == sched.P && in.Model != sched.ModelPreemptive && in.Model != sched.ModelSharing:
 		return fmt.Errorf("sim: %s makes schedules of class %v, which does not belong to the %s model of instance %q", p.Name(), class, in.Model, in.Name)
 	case class.Slotted && in.Slot == 0:
 		return fmt.Errorf("sim: a slotted run needs a slot length, but instance %q has none", in.Name)
+	}
+	if r, ok := p.(Requirer); ok {
+		if err := r.Requires(in); err != nil {
+			return fmt.Errorf("sim: %s cannot run on instance %q: %w", p.Name(), in.Name, err)
+		}
 	}
 	return nil
 }

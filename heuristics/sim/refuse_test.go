@@ -164,7 +164,7 @@ func TestRefusedRuns(t *testing.T) {
 		{gang, &script{kind: sched.S}, sim.Options{}, "class S, which does not belong to the gang model"},
 		{gang, &script{kind: sched.M}, sim.Options{}, "class M, which does not belong to the gang model"},
 		{gang, &script{kind: sched.N}, sim.Options{Slotted: true}, "slot length"},
-		{elastic, &script{kind: sched.N}, sim.Options{}, "schedules gangs"},
+		{elastic, &script{kind: sched.N}, sim.Options{}, "have no gang"},
 		{elastic, &script{kind: sched.E}, sim.Options{}, "in slots only"},
 		{long, &script{kind: sched.N, steps: steps}, sim.Options{}, "beyond which there is no time"},
 	} {

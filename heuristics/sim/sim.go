@@ -19,6 +19,14 @@ type Policy interface {
 	Decide(*View) (Decision, error)
 }
 
+// Requirer is a Policy that needs more of an instance than that its model has
+// schedules of the policy's class.
+type Requirer interface {
+	Policy
+	// Requires returns an error that says what the instance lacks.
+	Requires(*sched.Instance) error
+}
+
 // Decision is what a policy wants done now: first the preemptions, then the
 // starts in order. The simulator does not keep the slices.
 type Decision struct {

@@ -68,7 +68,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
