@@ -113,9 +113,29 @@ func (o Outcome) cutShort() bool {
 	return interrupted(o.Termination) || slices.ContainsFunc(o.Solves, func(s Solve) bool { return interrupted(s.Result.Termination) })
 }
 
+// stopped makes a method that was interrupted because the cell's time had come one
+// that reached its time limit: what it has proven until then counts.
+func (r *CellResult) stopped(limit time.Duration) {
+	if errors.Is(r.Err, context.DeadlineExceeded) || errors.Is(r.Err, context.Canceled) {
+		r.Err = Killed(milp.TimeLimit, fmt.Sprintf("stopped after %v with nothing proven", limit))
+	}
+	end := func(t *milp.Termination) {
+		if *t == milp.Interrupted {
+			*t = milp.TimeLimit
+		}
+	}
+	for i := range r.Outcomes {
+		end(&r.Outcomes[i].Termination)
+		for k := range r.Outcomes[i].Solves {
+			end(&r.Outcomes[i].Solves[k].Result.Termination)
+		}
+	}
+}
+
 // RunCell runs one cell in this process, on a thread of its own, so that its
-// processor time can be told from the other cells'. Certificates are made and
-// checked after its time has been taken.
+// processor time can be told from the other cells'. The method's context ends with
+// the cell's time limit. Certificates are made and checked after its time has been
+// taken.
 func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool) (r CellResult) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -134,7 +154,13 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 		}
 	}()
 	problem := Problem{Instance: cell.Instance.Instance, Objectives: cell.Objectives, Limits: limits, Seed: cell.Instance.Seed}
-	r.Outcomes, r.Err = cell.Method.Run(ctx, problem)
+	limit := limits.CellTime(len(cell.Objectives))
+	inner, cancel := within(ctx, limit)
+	defer cancel()
+	r.Outcomes, r.Err = cell.Method.Run(inner, problem)
+	if ctx.Err() == nil && inner.Err() != nil {
+		r.stopped(limit)
+	}
 	if r.Err == nil && len(r.Outcomes) != len(cell.Objectives) {
 		r.Err = fmt.Errorf("%s returned %d outcomes for %d objectives", cell.Method.Ref(), len(r.Outcomes), len(cell.Objectives))
 	}
@@ -149,6 +175,14 @@ func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool)
 		r.Outcomes, r.Verified = nil, nil
 	}
 	return r
+}
+
+// within returns a context that ends after the limit; 0 is none.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(ctx, limit)
+	}
+	return context.WithCancel(ctx)
 }
 
 // Attempt runs a method and makes a panic an error that wraps ErrPanicked, for

@@ -145,7 +145,7 @@ var describe = map[string]string{
 	"limits.solve":           "Wall-clock limit of a solve",
 	"limits.nodes":           "Limit of search nodes; 0 for none",
 	"limits.memory":          "Memory of a process that runs cells; beyond it the process is killed",
-	"limits.cell":            "Wall-clock time after which a cell's process is killed; 0 for ten times solve per objective",
+	"limits.cell":            "Wall-clock time after which a cell's method is told to stop, and some seconds later killed; 0 for ten times solve per objective",
 	"instances.name":         "Name of the source; instances are NAME/00, NAME/01, …",
 	"instances.file":         "A file that holds one instance, instead of a trace",
 	"instances.drawAs":       "Name that random numbers are drawn by, in place of the source's: equal ones have the same windows and jobs",

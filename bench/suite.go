@@ -102,13 +102,17 @@ type ClusterRef struct {
 	Intra         sched.Bandwidth `yaml:"intra" json:"intra"`
 }
 
+// DefaultObjective is the objective of suites and commands that name none.
+const DefaultObjective = sched.TotalJCT
+
 // SuiteLimits bound every single solve.
 type SuiteLimits struct {
 	Solve  time.Duration `yaml:"solve" json:"solve"`   // wall clock
 	Nodes  int           `yaml:"nodes" json:"nodes"`   // search nodes; 0 for no limit
 	Memory sched.Bytes   `yaml:"memory" json:"memory"` // of a process that runs cells
-	// Cell is the wall-clock time after which the process that runs a cell is
-	// killed; 0 for ten times Solve per objective.
+	// Cell is the wall-clock time after which a method is told to stop, with what it
+	// has; 0 for ten times Solve per objective. A few seconds later its process is
+	// killed.
 	Cell time.Duration `yaml:"cell" json:"cell"`
 }
 
@@ -186,7 +190,7 @@ func (s *Suite) setDefaults() {
 	setDefault(&s.Limits.Solve, time.Minute)
 	setDefault(&s.Limits.Memory, 4<<30)
 	if len(s.Objectives) == 0 {
-		s.Objectives = []sched.Objective{sched.TotalJCT}
+		s.Objectives = []sched.Objective{DefaultObjective}
 	}
 	if s.References == nil {
 		s.References = []MethodRef{{Name: "lb0"}, {Name: "srpt-ranked"}, {Name: "mean-busy-time"}}

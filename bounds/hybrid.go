@@ -32,7 +32,9 @@ type HybridOptions struct {
 // are in order of d_j − q_j and blocks become ever smaller, until no single job
 // improves the value. Weights must be equal. Cost: O(n log n) per evaluation.
 //
-// Errors: ErrNotApplicable; the context's error.
+// When the context ends the search does, and its best set counts.
+//
+// Errors: ErrNotApplicable.
 func Hybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt HybridOptions) (Bound, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {
@@ -55,7 +57,7 @@ func Hybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt Hy
 		}
 		w.choice.Apart = s.apart()
 		total := new(big.Rat).SetInt(s.value.big())
-		return obj.FromBase(w.in, total.Mul(total, weight)), ctx.Err()
+		return obj.FromBase(w.in, total.Mul(total, weight)), nil
 	}}, obj)
 }
 

@@ -120,8 +120,10 @@ func TestHybridSearch(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Hybrid(ctx, in, sched.TotalJCT, HybridOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted: %v", err)
+	in = randomInstance(rand.New(rand.NewPCG(1, 22)), 30, 60, []float64{1})
+	base := mustValue(t, in, sched.TotalJCT, Ranked)
+	if b, err := Hybrid(ctx, in, sched.TotalJCT, HybridOptions{}); err != nil || b.Value.Cmp(base) < 0 {
+		t.Errorf("interrupted: %v (%v), less than %v", b.Value, err, base)
 	}
 }
 

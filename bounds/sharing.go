@@ -124,7 +124,7 @@ func ThetaHybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, o
 		}
 		w.choice.Apart = s.apart()
 		total := new(big.Rat).SetInt(s.value.big())
-		return obj.FromBase(w.in, total.Mul(total, weight)), ctx.Err()
+		return obj.FromBase(w.in, total.Mul(total, weight)), nil
 	})
 }
 

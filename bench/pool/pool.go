@@ -29,8 +29,10 @@ import (
 // Pool runs cells in child processes, as many as there are calls of Run at a
 // time.
 type Pool struct {
-	Debug bool // keep the stack of a method that panics
+	Debug bool   // keep the stack of a method that panics
+	Raise string // what gives a cell more time; by default limits.cell in the suite
 
+	grace  time.Duration // Grace, but in tests
 	limits bench.SuiteLimits
 	procs  int // processors per child
 
@@ -42,8 +44,12 @@ type Pool struct {
 // New returns a pool for as many workers as will run at a time. The limits are
 // those of every solve; Memory and CellTime are enforced from outside.
 func New(limits bench.SuiteLimits, workers int) *Pool {
-	return &Pool{limits: limits, procs: max(runtime.NumCPU()/max(workers, 1), 1)}
+	return &Pool{Raise: "limits.cell in the suite", grace: Grace, limits: limits, procs: max(runtime.NumCPU()/max(workers, 1), 1)}
 }
+
+// Grace is how long after its time limit a cell may take to stop, and to have its
+// bounds certified, before its process is killed.
+const Grace = 5 * time.Second
 
 // Run runs a cell. A child that fails is replaced for the next cell.
 func (p *Pool) Run(ctx context.Context, c bench.Cell) bench.CellResult {
@@ -185,7 +191,7 @@ func (w *worker) run(ctx context.Context, c bench.Cell, p *Pool) bench.CellResul
 	defer ticker.Stop()
 	var late <-chan time.Time
 	if t := limits.CellTime(len(c.Objectives)); t > 0 {
-		timer := time.NewTimer(t)
+		timer := time.NewTimer(t + p.grace)
 		defer timer.Stop()
 		late = timer.C
 	}
@@ -208,8 +214,8 @@ func (w *worker) run(ctx context.Context, c bench.Cell, p *Pool) bench.CellResul
 			return bench.CellResult{Cell: c, Skipped: true}
 		case <-late:
 			w.dead = true
-			return bench.CellResult{Cell: c, Err: bench.Killed(milp.TimeLimit, fmt.Sprintf("killed after %v: raise limits.cell in the suite to give it longer",
-				limits.CellTime(len(c.Objectives))))}
+			return bench.CellResult{Cell: c, Err: bench.Killed(milp.TimeLimit, fmt.Sprintf("killed after %v: raise %s to give it longer",
+				limits.CellTime(len(c.Objectives))+p.grace, p.Raise))}
 		case <-ticker.C:
 			if used := isolate.Resident(w.cmd.Process.Pid); limits.Memory > 0 && used > int64(limits.Memory) {
 				w.dead = true

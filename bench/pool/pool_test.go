@@ -74,6 +74,7 @@ func cell(t *testing.T, name, instance string) bench.Cell {
 
 func TestCells(t *testing.T) {
 	p := New(bench.SuiteLimits{Solve: time.Minute, Cell: 5 * time.Second, Memory: 400 << 20}, 1)
+	p.grace = time.Millisecond
 	defer p.Close()
 	for _, test := range []struct {
 		name, want string

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"math/big"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,11 +38,18 @@ func (a *app) boundCommand() *cobra.Command {
 		Use:   "bound INSTANCE",
 		Short: "The ladder of all proven lower bounds of an instance",
 		Long: `Computes every lower bound that may divide the cost of the instance's schedules,
-by closed formulas, linear programs, the Lagrangian and exact search, strongest
-first: what class it holds for, how much of the cheapest schedule known it
-reaches, how long it takes, and whether a certificate of it was checked in exact
-arithmetic. Methods that do not apply to the instance, the class or the objective
-are named at the end; --all, csv and json give the reason of each.
+by closed formulas, linear programs, the Lagrangian and exact search: what class
+it holds for, how long it takes, and whether a certificate of it was checked in
+exact arithmetic. First, every online policy of the class is tried, for the
+cheapest schedule known. The table appears row by row, as the methods end: those
+that prove bounds alone, then the exact ones, each in order of their names; below
+it, the bounds again by how much of the cheapest schedule known they reach,
+strongest first, as are the rows of md, csv and json. Methods that do not apply to
+the instance, the class or the objective are named at the end; --all, csv and json
+give the reason of each.
+
+--time-limit bounds each method, and all policies together. A method that has not
+stopped 5 s after it is ended, and its row says so.
 
 Without --class the class is that of the model: N, P, S or E, slotted if the
 instance has slots. A bound divides the schedules of a class only if all of
@@ -47,13 +57,13 @@ these are, or are no better than, some of the class it is proven for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.bound(c.Context(), &f, args[0]) },
 	}
-	c.Flags().StringVar(&f.objective, "objective", "total-completion", "what is bounded")
+	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is bounded")
 	c.Flags().StringVar(&f.class, "class", "", "class of the schedules to divide: N, P, S, E, EP or M, with an s appended if slotted")
 	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write instead of the terminal")
 	c.Flags().BoolVar(&f.all, "all", false, "say of each method that does not apply why")
 	c.Flags().StringVar(&f.certificate, "certificate", "", "file for the certificate of the best bound that has one")
-	c.Flags().DurationVar(&f.limits.Solve, "time-limit", 10*time.Second, "wall-clock limit of each method")
+	c.Flags().DurationVar(&f.limits.Solve, "time-limit", 10*time.Second, "wall-clock limit of each method, and of all policies together; 0 for none")
 	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit of each search; 0 for none")
 	return c
 }
@@ -76,6 +86,8 @@ type ladder struct {
 	rungs     []rung
 	upper     *big.Rat // cost of the cheapest schedule of the class found, nil without any
 	upperBy   string
+	policies  int // that were tried
+	stopped   int // of these, without a schedule
 }
 
 func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
@@ -102,16 +114,91 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 			return usageError("--class %s is slotted, but the instance has no slots", f.class)
 		}
 	}
-	workers := pool.New(f.limits, 1)
-	workers.Debug = a.debug
-	defer workers.Close()
-	if err := l.climb(ctx, workers); err != nil {
+	refs, err := boundRefs(l.class)
+	if err != nil {
 		return err
 	}
-	if err := a.writeLadder(f, l); err != nil {
+	f.limits.Cell = f.limits.Solve
+	var file bytes.Buffer
+	w := a.out
+	if f.out != "" {
+		w = &file
+	}
+	if err := a.writeLadder(ctx, f, l, refs, w); err != nil {
 		return err
+	}
+	if f.out != "" {
+		if err := writeFile(f.out, func(w io.Writer) error { _, err := file.WriteTo(w); return err }); err != nil {
+			return err
+		}
 	}
 	return a.writeCertificate(f.certificate, l)
+}
+
+// writeLadder runs everything and writes what comes out: a table row by row, other
+// formats at the end.
+func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []bench.MethodRef, w io.Writer) error {
+	rows := f.format == "table"
+	if rows {
+		l.heading(w, "\n")
+	}
+	if err := l.schedules(ctx, f.limits, a.debug); err != nil {
+		return err
+	}
+	workers := pool.New(f.limits, 1)
+	workers.Debug, workers.Raise = a.debug, "--time-limit"
+	defer workers.Close()
+	if !rows {
+		if err := l.climb(ctx, refs, workers, func(*rung) {}); err != nil {
+			return err
+		}
+		if f.format == "md" {
+			l.heading(w, "\n\n")
+			l.known(w, "\n\n")
+			l.verdict(w, "\n\n")
+		}
+		if err := l.listing(f.format != "md" || f.all).write(w, f.format); err != nil || f.format != "md" || f.all {
+			return err
+		}
+		fmt.Fprintln(w)
+		return l.footing(w)
+	}
+	l.known(w, "\n\n")
+	line := l.rowWriter(w, refs)
+	line("bound", "class", "value", "certified", "time", "note")
+	err := l.climb(ctx, refs, workers, func(r *rung) {
+		if r.applies || f.all {
+			c := l.cells(r)
+			line(c.name, c.class, c.value, c.certified, c.wall, c.note)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	l.known(w, "\n")
+	l.verdict(w, "\n")
+	l.shares(w)
+	if f.all {
+		return nil
+	}
+	return l.footing(w)
+}
+
+// rowWriter returns a function that writes a line of the table. How wide it is
+// depends on nothing that is not known before the first row.
+func (l *ladder) rowWriter(w io.Writer, refs []bench.MethodRef) func(cells ...string) {
+	name, value := len("bound"), len("value")
+	for _, ref := range refs {
+		name = max(name, len(ref.String()))
+	}
+	if l.upper != nil { // no bound is larger
+		value = max(value, len(costText(l.objective, l.upper)))
+	}
+	return func(c ...string) {
+		text := fmt.Sprintf("%-*s  %-9s  %*s  %-9s  %10s  %s", name, c[0], c[1], value, c[2], c[3], c[4], c[5])
+		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}
 }
 
 // classOf returns the class of the schedules that an instance's model is about.
@@ -146,42 +233,110 @@ func boundRefs(class sched.Class) ([]bench.MethodRef, error) {
 	return append(closed, exact...), nil
 }
 
-// policiesOf lists policies whose schedules bound the optimum from above.
-func policiesOf(m sched.Model) []string {
-	switch m {
-	case sched.ModelGang:
-		return []string{"sjf", "wcs-workload", "a-srpt-perfect"}
-	case sched.ModelPreemptive:
-		return []string{"sjf", "srtf"}
-	case sched.ModelSharing:
-		return []string{"sharing-sjf", "sjf-bsbf", "sjf-ffs"}
+// policyRefs lists every online policy, the list policies once for each choice of
+// their rules. Those that predict are told the truth.
+func policyRefs() ([]bench.MethodRef, error) {
+	var all []bench.MethodRef
+	for _, name := range slices.Sorted(maps.Keys(methods())) {
+		m, err := resolve(bench.MethodRef{Name: name})
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case m.Kind() != bench.Online:
+		case name == "fifo" || name == "sjf":
+			for _, blocking := range []string{"strict", "skip"} {
+				for _, placement := range []string{"pool", "consolidate", "best-fit"} {
+					all = append(all, bench.MethodRef{Name: name, Params: map[string]string{"blocking": blocking, "placement": placement}})
+				}
+			}
+		case slices.Contains([]string{"spjf", "spwf", "wcs-duration", "wcs-workload", "wcs-subtime", "a-srpt"}, name):
+			all = append(all, bench.MethodRef{Name: name, Params: map[string]string{"predictor": "perfect"}})
+		default:
+			all = append(all, bench.MethodRef{Name: name})
+		}
 	}
-	return []string{"elastic-fifo", "elastic-drf"}
+	return all, nil
 }
 
-// climb runs everything.
-func (l *ladder) climb(ctx context.Context, workers *pool.Pool) error {
-	refs, err := boundRefs(l.class)
+// asPreemptive returns the instance as one of the preemptive model, in which the
+// schedules of class P of a gang instance are, and others as they are.
+func (l *ladder) asPreemptive() *sched.Instance {
+	if l.class.Kind != sched.P || l.in.Model != sched.ModelGang {
+		return l.in
+	}
+	in := *l.in
+	in.Model = sched.ModelPreemptive
+	return &in
+}
+
+// schedules runs every policy that the instance suits, on all processors at once,
+// and keeps the cheapest schedule that shows what the class can reach. The time
+// limit is that of all of them together.
+func (l *ladder) schedules(ctx context.Context, limits bench.SuiteLimits, debugging bool) error {
+	refs, err := policyRefs()
 	if err != nil {
 		return err
 	}
-	for _, name := range policiesOf(l.in.Model) {
-		ref := bench.MethodRef{Name: name}
-		if name == "wcs-workload" {
-			ref.Params = map[string]string{"predictor": "perfect"}
-		}
+	in := l.asPreemptive()
+	var suited []bench.Method
+	for _, ref := range refs {
 		m, err := resolve(ref)
 		if err != nil {
 			return err
 		}
-		if r := workers.One(ctx, m, l.in, l.objective); r.Err == nil && !r.Skipped {
-			l.addSchedule(&r)
+		if bench.Suits(m, in) == nil {
+			suited = append(suited, m)
 		}
 	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if limits.Solve > 0 {
+		limited, cancel = context.WithTimeout(ctx, limits.Solve)
+	}
+	defer cancel()
+	workers := pool.New(limits, runtime.NumCPU())
+	workers.Debug = debugging
+	defer workers.Close()
+	results := make([]bench.CellResult, len(suited))
+	next := make(chan int)
+	var running sync.WaitGroup
+	for range min(runtime.NumCPU(), len(suited)) {
+		running.Go(func() {
+			for i := range next {
+				results[i] = workers.One(limited, suited[i], in, l.objective)
+			}
+		})
+	}
+	for i := range suited {
+		next <- i
+	}
+	close(next)
+	running.Wait()
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, context.Canceled}
+	}
+	l.policies = len(suited)
+	for i := range results {
+		r := &results[i]
+		switch {
+		case r.Err != nil && exitCode(r.Err) != exitIncomplete:
+			return &exitError{exitCode(r.Err), r.Err}
+		case r.Err != nil || r.Skipped:
+			l.stopped++
+		default:
+			l.addSchedule(r)
+		}
+	}
+	return nil
+}
+
+// climb runs every method, and calls show after each.
+func (l *ladder) climb(ctx context.Context, refs []bench.MethodRef, workers *pool.Pool, show func(*rung)) error {
 	for _, ref := range refs {
 		if err := l.step(ctx, ref, workers); err != nil {
 			return err
 		}
+		show(&l.rungs[len(l.rungs)-1])
 	}
 	slices.SortStableFunc(l.rungs, func(a, b rung) int {
 		switch {
@@ -256,35 +411,26 @@ func (l *ladder) best() *bounds.Bound {
 	return l.rungs[0].bound
 }
 
-func (a *app) writeLadder(f *boundFlags, l *ladder) error {
-	write := func(w io.Writer) error {
-		if f.format != "table" && f.format != "md" {
-			return l.listing(true).write(w, f.format)
-		}
-		l.heading(w, f.format)
-		if err := l.listing(f.all).write(w, f.format); err != nil || f.all {
-			return err
-		}
-		return l.footing(w)
-	}
-	if f.out == "" {
-		return write(a.out)
-	}
-	return writeFile(f.out, write)
+// heading says what the ladder is about.
+func (l *ladder) heading(w io.Writer, end string) {
+	fmt.Fprintf(w, "%s · %s model · %d jobs, %d GPUs · class %s · %s%s", l.in.Name, l.in.Model, len(l.in.Jobs), l.in.Cluster.GPUs(), l.class, l.objective, end)
 }
 
-// heading says what the ladder is about.
-func (l *ladder) heading(w io.Writer, format string) {
-	end := "\n"
-	if format == "md" {
-		end = "\n\n"
-	}
-	fmt.Fprintf(w, "%s · %s model · %d jobs, %d GPUs · class %s · %s%s", l.in.Name, l.in.Model, len(l.in.Jobs), l.in.Cluster.GPUs(), l.class, l.objective, end)
+// known says what the cheapest schedule costs that is known so far.
+func (l *ladder) known(w io.Writer, end string) {
 	upper := "none found"
 	if l.upper != nil {
-		upper = costText(l.objective, l.upper) + " (verified, " + l.upperBy + ")"
+		upper = costText(l.objective, l.upper) + " by " + l.upperBy + ", verified"
 	}
-	fmt.Fprintf(w, "cheapest schedule known: %s%s", upper, end)
+	fmt.Fprintf(w, "cheapest schedule known: %s (%d policies tried", upper, l.policies)
+	if l.stopped > 0 {
+		fmt.Fprintf(w, ", %d of them without a schedule within the time limit", l.stopped)
+	}
+	fmt.Fprintf(w, ")%s", end)
+}
+
+// verdict says what the bounds come to.
+func (l *ladder) verdict(w io.Writer, end string) {
 	best := l.best()
 	switch {
 	case best == nil:
@@ -294,7 +440,30 @@ func (l *ladder) heading(w io.Writer, format string) {
 	default:
 		fmt.Fprintf(w, "best lower bound: %s by %s%s", costText(l.objective, best.Value), l.rungs[0].ref, end)
 	}
-	fmt.Fprintln(w)
+}
+
+// shares lists the bounds by how much of the cheapest schedule known they reach,
+// the strongest first.
+func (l *ladder) shares(w io.Writer) {
+	var order []string
+	names := map[string][]string{}
+	for i := range l.rungs {
+		share := l.cells(&l.rungs[i]).share
+		if share == "" {
+			continue
+		}
+		if names[share] == nil {
+			order = append(order, share)
+		}
+		names[share] = append(names[share], l.rungs[i].ref.String())
+	}
+	if len(order) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "of the cheapest schedule known, the bounds reach")
+	for _, share := range order {
+		fmt.Fprintf(w, "%10s  %s\n", share, strings.Join(names[share], ", "))
+	}
 }
 
 // footing names the methods that do not apply.
@@ -308,37 +477,42 @@ func (l *ladder) footing(w io.Writer) error {
 	if len(names) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%d methods do not apply (--all says why): %s\n", len(names), strings.Join(names, ", "))
+	_, err := fmt.Fprintf(w, "%d methods do not apply (--all says why): %s\n", len(names), strings.Join(names, ", "))
 	return err
+}
+
+// cells are the texts of a rung.
+type cells struct{ name, class, value, exact, share, certified, hash, star, wall, note string }
+
+func (l *ladder) cells(r *rung) cells {
+	c := cells{name: r.ref.String(), wall: fmt.Sprintf("%.3g ms", float64(r.wall.Microseconds())/1000), note: r.note}
+	b := r.bound
+	if b == nil {
+		c.note = "none: " + oneLine(r.refusal)
+		return c
+	}
+	c.class, c.value, c.exact, c.certified = b.Class.String(), costText(l.objective, b.Value), b.Value.RatString(), "no"
+	if l.upper != nil && l.upper.Sign() > 0 {
+		c.share = new(big.Rat).Quo(new(big.Rat).Mul(b.Value, big.NewRat(100, 1)), l.upper).FloatString(2) + " %"
+	}
+	if b.Certified {
+		c.certified, c.hash = "yes", certify.SHA256(b.Certificate)
+	}
+	if best := l.best(); best != nil && b.Value.Cmp(best.Value) == 0 {
+		c.star = "*"
+	}
+	return c
 }
 
 // listing has a row for each method, or each one that applies.
 func (l *ladder) listing(all bool) *listing {
 	t := &listing{columns: []string{"bound", "class", "value", "exact", "of_best_known", "certified", "certificate_sha256", "best", "time", "note"},
 		right: map[string]bool{"value": true, "of_best_known": true, "time": true}, hidden: map[string]bool{"exact": true, "certificate_sha256": true}}
-	best := l.best()
 	for i := range l.rungs {
-		r := &l.rungs[i]
-		if !all && !r.applies {
-			continue
+		if r := &l.rungs[i]; all || r.applies {
+			c := l.cells(r)
+			t.rows = append(t.rows, []string{c.name, c.class, c.value, c.exact, c.share, c.certified, c.hash, c.star, c.wall, c.note})
 		}
-		wall := fmt.Sprintf("%.3g ms", float64(r.wall.Microseconds())/1000)
-		if r.bound == nil {
-			t.rows = append(t.rows, []string{r.ref.String(), "", "", "", "", "", "", "", wall, "none: " + oneLine(r.refusal)})
-			continue
-		}
-		b := r.bound
-		share, certified, hash, star := "", "no", "", ""
-		if l.upper != nil && l.upper.Sign() > 0 {
-			share = new(big.Rat).Quo(new(big.Rat).Mul(b.Value, big.NewRat(100, 1)), l.upper).FloatString(2) + " %"
-		}
-		if b.Certified {
-			certified, hash = "yes", certify.SHA256(b.Certificate)
-		}
-		if b.Value.Cmp(best.Value) == 0 {
-			star = "*"
-		}
-		t.rows = append(t.rows, []string{r.ref.String(), b.Class.String(), costText(l.objective, b.Value), b.Value.RatString(), share, certified, hash, star, wall, r.note})
 	}
 	return t
 }

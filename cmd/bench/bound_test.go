@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math/big"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
 )
 
 // TestBound: the ladder of every model has proven bounds, the strongest first and
@@ -92,5 +99,131 @@ func TestBoundOutput(t *testing.T) {
 		if code, _, errOut := benchCommand(t, append([]string{"bound"}, args...)...); code != exitUsage || !strings.Contains(errOut, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, errOut)
 		}
+	}
+}
+
+// TestBoundTriesEveryPolicy: no policy that runs on the instance has a cheaper
+// schedule of the class than the cheapest one known, and every policy is tried.
+func TestBoundTriesEveryPolicy(t *testing.T) {
+	tried := map[string]bool{}
+	refs, err := policyRefs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range refs {
+		tried[ref.Name] = true
+	}
+	for name := range methods() {
+		if m, err := resolve(bench.MethodRef{Name: name}); err != nil || (m.Kind() == bench.Online) != tried[name] {
+			t.Errorf("%s: tried %v, %v", name, tried[name], err)
+		}
+	}
+	for name, in := range models() {
+		l := &ladder{in: in, objective: bench.DefaultObjective, class: classOf(in)}
+		if err := l.schedules(context.Background(), bench.SuiteLimits{}, false); err != nil {
+			t.Fatal(err)
+		}
+		if l.upper == nil || l.stopped > 0 || l.policies < 5 {
+			t.Errorf("%s: cost %v, %d policies, %d stopped", name, l.upper, l.policies, l.stopped)
+		}
+		for _, ref := range refs {
+			m, err := resolve(ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := bench.Cell{Instance: &bench.Instance{Instance: in}, Method: m, Objectives: []sched.Objective{l.objective}}
+			if bench.Suits(m, in) != nil {
+				continue
+			}
+			r := bench.RunCell(context.Background(), c, bench.SuiteLimits{}, true)
+			if r.Err != nil {
+				t.Fatalf("%s on %s: %v", ref, name, r.Err)
+			}
+			if v := r.Verified[0]; v.Class().Reaches(l.class) && v.Cost(l.objective).Cmp(l.upper) < 0 {
+				t.Errorf("%s: %s costs %v, less than %v of %s", name, ref, v.Cost(l.objective), l.upper, l.upperBy)
+			}
+		}
+	}
+}
+
+// TestBoundPreempts: for class P of a gang instance, policies that preempt are
+// tried. A long job that comes just before a short one is to be stopped.
+func TestBoundPreempts(t *testing.T) {
+	in := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 100*sched.Second), schedtest.Job(sched.Second, 1, sched.Second))
+	out := mustRun(t, "bound", instanceFile(t, in), "--class", "P", "--time-limit", "0")
+	if !strings.Contains(out, "cheapest schedule known: 102.000000 s by ") || !strings.Contains(out, ": the optimum\n") {
+		t.Errorf("class P:\n%s", out)
+	}
+	out = mustRun(t, "bound", instanceFile(t, in), "--time-limit", "0")
+	if !strings.Contains(out, "cheapest schedule known: 200.000000 s by ") {
+		t.Errorf("class N:\n%s", out)
+	}
+}
+
+// pieces counts the lines that were there after each write.
+type pieces struct{ lines []int }
+
+func (p *pieces) Write(b []byte) (int, error) {
+	n := strings.Count(string(b), "\n")
+	if len(p.lines) > 0 {
+		n += p.lines[len(p.lines)-1]
+	}
+	p.lines = append(p.lines, n)
+	return len(b), nil
+}
+
+// TestBoundRows: rows are written one by one while later methods have not run, in
+// an order that depends on nothing.
+func TestBoundRows(t *testing.T) {
+	path := instanceFile(t, models()["gang"])
+	p := &pieces{}
+	var errOut strings.Builder
+	if code := run(context.Background(), []string{"bound", path}, p, &errOut); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, errOut.String())
+	}
+	for i, n := range p.lines {
+		if before := 0; i > 0 {
+			if before = p.lines[i-1]; n > before+2 {
+				t.Errorf("%d lines at once", n-before)
+			}
+		}
+	}
+	refs, err := boundRefs(classOf(models()["gang"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, at := mustRun(t, "bound", path, "--all", "--time-limit", "0"), 0
+	for _, ref := range refs {
+		next := strings.Index(out, "\n"+ref.String()+" ")
+		if next < at {
+			t.Errorf("%s is not where it belongs:\n%s", ref, out)
+		}
+		at = next
+	}
+}
+
+// TestOneDefaultObjective: every command that has an objective, and suites, take
+// the same one if none is given.
+func TestOneDefaultObjective(t *testing.T) {
+	flags := 0
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		if f := c.Flags().Lookup("objective"); f != nil {
+			flags++
+			if f.DefValue != bench.DefaultObjective.String() {
+				t.Errorf("bench %s: the default is %s", c.Name(), f.DefValue)
+			}
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit((&app{}).command())
+	if flags < 4 {
+		t.Errorf("%d commands have an objective", flags)
+	}
+	out := mustRun(t, "plan", "--format", "jsonl", write(t, "suite.yaml", "instances: [{name: a, slice: {jobs: 2}, tooLarge: drop}]\nmethods: [sjf]\n"))
+	if want := `"objectives":["` + bench.DefaultObjective.String() + `"]`; strings.Count(out, `"objectives":`) == 0 || strings.Count(out, want) != strings.Count(out, `"objectives":`) {
+		t.Errorf("a suite's:\n%s", out)
 	}
 }

@@ -185,7 +185,16 @@ func lowerBound(f bench.BoundFunc) func(bench.MethodRef) (bench.Method, error) {
 
 func hybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 	b, err := bounds.Hybrid(ctx, p.Instance, o, bounds.HybridOptions{})
-	return b, milp.Optimal, err
+	return b, searched(ctx), err
+}
+
+// searched says how a search for a bound ended that keeps the best it has found
+// when its context ends.
+func searched(ctx context.Context) milp.Termination {
+	if ctx.Err() != nil {
+		return milp.Interrupted
+	}
+	return milp.Optimal
 }
 
 // lagrangian reads how much work the bound may take.

@@ -69,7 +69,7 @@ func polluxPolicy(ref bench.MethodRef) (bench.Method, error) {
 // thetaHybrid is the combination of bounds for the sharing model.
 func thetaHybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 	b, err := bounds.ThetaHybrid(ctx, p.Instance, o, bounds.HybridOptions{})
-	return b, milp.Optimal, err
+	return b, searched(ctx), err
 }
 
 // tiresiasPolicy makes discretised least attained service, of the preemptive and

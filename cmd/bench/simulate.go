@@ -77,7 +77,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	if err := bench.Suits(method, in); err != nil {
 		return usageError("%s: %w", path, err)
 	}
-	v, err := a.runMethod(ctx, method, in, sched.TotalJCT, bench.SuiteLimits{})
+	v, err := a.runMethod(ctx, method, in, bench.DefaultObjective, bench.SuiteLimits{})
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ Formulations:
 	c.Flags().StringVar(&f.formulation, "formulation", "exhaustive", "exhaustive or time-indexed")
 	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: branch or lpsolve-mip")
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
-	c.Flags().StringVar(&f.objective, "objective", "total-jct", "what to minimise")
+	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what to minimise")
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().DurationVar(&f.limits.Solve, "time-limit", time.Minute, "wall-clock limit")
 	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit; 0 for none")

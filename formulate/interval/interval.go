@@ -83,7 +83,7 @@ func (x Relaxation) Build(in *sched.Instance, obj sched.Objective, opt Options) 
 	if err != nil {
 		return nil, fmt.Errorf("interval: instance %q: %w", in.Name, err)
 	}
-	m, err := p.build(x)
+	m, err := p.build(context.Background(), x)
 	if err != nil {
 		return nil, fmt.Errorf("interval: instance %q: %w", in.Name, err)
 	}
@@ -122,16 +122,21 @@ func (x Relaxation) bound(ctx context.Context, in *sched.Instance, obj sched.Obj
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.build(x)
-	if err != nil {
-		return nil, err
-	}
 	best, err := bounds.LB0(in, obj)
 	if err != nil {
 		return nil, err
 	}
 	best.Name, best.Class = x.String(), sched.Class{Kind: sched.N}
-	out := &Result{Bound: best, Slot: p.grid[1], Rows: len(m.model.Rows), Cols: len(m.model.Vars), Nonzeros: m.model.Nonzeros()}
+	out := &Result{Bound: best, Slot: p.grid[1]}
+	m, err := p.build(ctx, x)
+	if err != nil && ctx.Err() != nil {
+		out.LP = milp.NoResult(milp.Interrupted)
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Rows, out.Cols, out.Nonzeros = len(m.model.Rows), len(m.model.Vars), m.model.Nonzeros()
 	duals, err := out.solve(ctx, m.model, solver, limits)
 	if err != nil || duals == nil {
 		return out, err

@@ -241,6 +241,52 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// countdown is a context that ends after a number of questions for its error, and
+// counts those after that.
+type countdown struct {
+	context.Context
+	left, after int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left >= 0 {
+		return nil
+	}
+	c.after++
+	return context.Canceled
+}
+
+// TestBuildingStops: a program is not built on when the context has ended.
+func TestBuildingStops(t *testing.T) {
+	in := whole(3)
+	for len(in.Jobs) < 50 {
+		in.Jobs = append(in.Jobs, in.Jobs...)
+	}
+	for _, x := range interval.Relaxations() {
+		ctx := &countdown{Context: context.Background(), left: 5}
+		r, err := x.Bound(ctx, in, sched.TotalJCT, lpsolve.LP{}, milp.Limits{}, interval.Options{Slot: sched.Second})
+		if err != nil || r.LP.Termination != milp.Interrupted || r.Cols != 0 || r.Proof == nil || ctx.after > 2 {
+			t.Errorf("%v: %+v, %v; it asked %d times after the end", x, r, err, ctx.after)
+		}
+	}
+}
+
+// TestManyJobs: with more jobs than a small program has columns for, all time is
+// one slot. The length of slots grew without end.
+func TestManyJobs(t *testing.T) {
+	var jobs []sched.Job
+	for i := range 2500 {
+		jobs = append(jobs, schedtest.Job(sched.Time(i), 1, sched.Time(5+i%7)))
+	}
+	in := schedtest.Plain(schedtest.Servers(4), jobs...)
+	for _, x := range interval.Relaxations() {
+		p, err := x.Build(in, sched.TotalJCT, interval.Options{})
+		if err != nil || len(p.Model.Rows) > len(in.Jobs)+1 || len(p.Model.Vars) > 3*len(in.Jobs) {
+			t.Errorf("%v: %v, %d columns in %d rows", x, err, len(p.Model.Vars), len(p.Model.Rows))
+		}
+	}
+}
+
 // TestDaysAndSeconds: jobs of a week and of a minute that come within seconds.
 // Before the rows were scaled, lp_solve found the first program infeasible and
 // crashed in the others.

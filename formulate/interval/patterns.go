@@ -51,6 +51,9 @@ func (m *program) patterns() ([]row, error) {
 			if len(m.model.Vars) > maxColumns || len(usage) > maxNonzeros {
 				return nil, ErrTooLarge
 			}
+			if err := m.ctx.Err(); err != nil {
+				return nil, err
+			}
 		}
 		m.one(j, from)
 	}

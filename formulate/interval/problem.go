@@ -105,13 +105,13 @@ func (p *problem) horizon() sched.Time {
 }
 
 // defaultSlot returns the greatest common divisor of the data, or a longer slot
-// that keeps NPTI small.
+// that keeps NPTI small. With so many jobs that none does, all time is one slot.
 func (p *problem) defaultSlot(horizon sched.Time) sched.Time {
 	var slot sched.Time
 	for _, j := range p.jobs {
 		slot = number.GCD(number.GCD(slot, j.release), j.length)
 	}
-	for !p.small(slot, horizon) {
+	for slot < horizon && !p.small(slot, horizon) {
 		slot += slot/4 + 1
 	}
 	return slot

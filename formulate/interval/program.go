@@ -1,6 +1,7 @@
 package interval
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -13,6 +14,7 @@ import (
 // program is a linear program in the making. Costs are those of problem, rounded
 // down; everything else is exact.
 type program struct {
+	ctx     context.Context // that of the call that builds it
 	p       *problem
 	model   *milp.Model
 	slots   []row // GPUs in use
@@ -37,8 +39,10 @@ func (r *row) add(col int, val int64) {
 }
 
 // build makes the program.
-func (p *problem) build(x Relaxation) (*program, error) {
-	m := &program{p: p, model: &milp.Model{Name: x.String()}, slots: make([]row, p.grid.Slots())}
+//
+// Errors: ErrTooLarge; the context's.
+func (p *problem) build(ctx context.Context, x Relaxation) (*program, error) {
+	m := &program{ctx: ctx, p: p, model: &milp.Model{Name: x.String()}, slots: make([]row, p.grid.Slots())}
 	var packing []row
 	var err error
 	switch x {
@@ -126,6 +130,9 @@ func (m *program) starts() error {
 		}
 		if len(m.model.Vars) > maxColumns {
 			return ErrTooLarge
+		}
+		if err := m.ctx.Err(); err != nil {
+			return err
 		}
 		m.one(j, from)
 	}

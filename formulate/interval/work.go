@@ -43,6 +43,9 @@ func (m *program) works() error {
 		if len(m.model.Vars) > maxColumns {
 			return ErrTooLarge
 		}
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
 		m.one(j, from)
 	}
 	return nil
