@@ -18,7 +18,9 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // Names are those of FileNames. The constant is the cost of a last variable,
 // named objconst, that is fixed to 1: readers disagree about the sign of a
 // right-hand side of the objective row (CBC subtracts it, GLPK and lp_solve
-// add it).
+// add it). It is an integer if the model has integers: lp_solve 5.5.2 derives from
+// the costs by how much a better solution must be better, and derives too much where
+// a fixed variable with a cost is continuous.
 //
 // Valid when: m.Validate() is nil.
 func WriteMPS(w io.Writer, m *Model) error {
@@ -47,10 +49,11 @@ func WriteMPS(w io.Writer, m *Model) error {
 			fmt.Fprintf(out, " %s %s %s\n", vars[j], rows[e.row], number(e.val))
 		}
 	}
-	mark(false)
 	if m.Constant != 0 {
+		mark(m.Integers() > 0)
 		fmt.Fprintf(out, " objconst obj %s\n", number(m.Constant))
 	}
+	mark(false)
 
 	fmt.Fprintln(out, "RHS")
 	for i, r := range m.Rows {

@@ -21,7 +21,9 @@ COLUMNS
  x3 r3 1
  M3 'MARKER' 'INTEND'
  x4 obj 0
+ M4 'MARKER' 'INTORG'
  objconst obj 2.5
+ M5 'MARKER' 'INTEND'
 RHS
  RHS capacity 2
  RHS r1 5
