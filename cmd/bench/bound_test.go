@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,5 +226,45 @@ func TestOneDefaultObjective(t *testing.T) {
 	out := mustRun(t, "plan", "--format", "jsonl", write(t, "suite.yaml", "instances: [{name: a, slice: {jobs: 2}, tooLarge: drop}]\nmethods: [sjf]\n"))
 	if want := `"objectives":["` + bench.DefaultObjective.String() + `"]`; strings.Count(out, `"objectives":`) == 0 || strings.Count(out, want) != strings.Count(out, `"objectives":`) {
 		t.Errorf("a suite's:\n%s", out)
+	}
+}
+
+// TestSolveEveryModel: solve chooses a method of the model, proves an answer, says
+// in what objective and unit, and has exit code 3 where there is none.
+func TestSolveEveryModel(t *testing.T) {
+	want := map[string]string{"gang": "exhaustive", "preemptive": "bout-dp", "sharing": "sharing-search", "elastic": "elastic-optimum"}
+	all := models()
+	all["sharing"] = everyInstance(0)["sharing of 3, slotted"]
+	for name, method := range want {
+		out := mustRun(t, "solve", instanceFile(t, all[name]))
+		for _, line := range []string{"method       " + method + "\n", "objective    " + bench.DefaultObjective.String() + ", in seconds\n", "gap          0: the schedule is optimal, proven"} {
+			if !strings.Contains(out, line) {
+				t.Errorf("%s: no %q in\n%s", name, line, out)
+			}
+		}
+	}
+	out := mustRun(t, "solve", instanceFile(t, everyInstance(0)["elastic of 3 with a deadline"]), "--objective", "scheduled-weight")
+	if !strings.Contains(out, "in weight, maximised") || !strings.Contains(out, "upper bound") || strings.Contains(out, "lower bound") {
+		t.Errorf("a maximised objective:\n%s", out)
+	}
+	for _, args := range [][]string{
+		{instanceFile(t, everyInstance(0)["sharing of 3"])}, // in continuous time
+		{instanceFile(t, all["elastic"]), "--formulation", "exhaustive"},
+		{instanceFile(t, all["gang"]), "--formulation", "bout-dp"},
+	} {
+		code, out, errOut := benchCommand(t, append([]string{"solve"}, args...)...)
+		if code != exitIncomplete || out != "" || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, errOut)
+		}
+	}
+	help := mustRun(t, "solve", "--help")
+	for name := range methods() {
+		m, err := resolve(bench.MethodRef{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if listed := slices.Contains(exactNames(""), name); listed != (m.Kind() == bench.Exact) || listed && !strings.Contains(help, "\n  "+name+" ") {
+			t.Errorf("%s is listed: %v", name, listed)
+		}
 	}
 }

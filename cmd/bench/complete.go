@@ -77,7 +77,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
 		"--objective":   values(objectives()...),
 		"--policy":      methodsOf(bench.Online),
-		"--formulation": values("exhaustive", "time-indexed"), "--solver": values("branch", "lpsolve-mip"),
+		"--formulation": values(exactNames("")...), "--solver": values("branch", "lpsolve-mip"),
 		"--model": values(texts([]sched.Model{sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic})...),
 		"--set":   suiteSettings(false), "instance build --set": suiteSettings(true),
 		"--format":      values("table", "md", "csv", "json"),

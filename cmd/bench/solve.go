@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +17,7 @@ import (
 	"yardstick/bench/pool"
 	"yardstick/sched"
 	"yardstick/sched/verify"
+	"yardstick/solvers/milp"
 )
 
 type solveFlags struct {
@@ -28,22 +32,28 @@ type solveFlags struct {
 func (a *app) solveCommand() *cobra.Command {
 	f := solveFlags{limits: bench.SuiteLimits{Memory: 4 << 30}}
 	c := &cobra.Command{
-		Use:   "solve INSTANCE --formulation NAME",
+		Use:   "solve INSTANCE",
 		Short: "Solve one instance exactly: status, schedule, proven bound, gap",
-		Long: `Solves the instance (JSON) and prints what is known afterwards.
+		Long: `Solves the instance (JSON) for one objective by an exact method, and prints what
+is known afterwards. Without --formulation the method is the first of those for the
+instance's model that applies.
 
 Formulations:
-  exhaustive     branch and bound over semi-active schedules, continuous time
-  time-indexed   integer program over start slots: rounded down for the bound,
-                 rounded up for the schedule; solvers branch (certified) and
-                 lpsolve-mip (claims only)`,
+` + describeExact() + `
+
+Time-indexed programs are rounded down for the bound and up for the schedule; their
+solvers are branch (certified) and lpsolve-mip (claims only).
+
+Exit codes: 0 if there is a schedule or a proven bound; 2 for bad flags or instances;
+3 if there is no answer, as the method does not apply or the limits are too tight; 5
+if an answer is found to be wrong.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.solve(c.Context(), f, args[0]) },
 	}
-	c.Flags().StringVar(&f.formulation, "formulation", "exhaustive", "exhaustive or time-indexed")
+	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(exactNames(""), ", ")+" (default by the instance's model)")
 	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: branch or lpsolve-mip")
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
-	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what to minimise")
+	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().DurationVar(&f.limits.Solve, "time-limit", time.Minute, "wall-clock limit")
 	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit; 0 for none")
@@ -55,30 +65,83 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
 		return usageError("--objective: %w", err)
 	}
-	ref := bench.MethodRef{Name: f.formulation, Params: map[string]string{}}
-	if f.solver != "" {
-		ref.Params["solver"] = f.solver
-	}
-	if f.slot != "" {
-		ref.Params["slot"] = f.slot
-	}
-	method, err := resolve(ref)
-	if err != nil {
-		return usageError("%w", err)
-	}
-	if method.Kind() != bench.Exact {
-		return usageError("%s is not a formulation: exhaustive or time-indexed", f.formulation)
-	}
 	in, err := readInstance(path)
 	if err != nil {
 		return err
 	}
-	r, err := a.runMethod(ctx, method, in, objective, f.limits)
-	if err != nil {
-		return err
+	names := exactNames(in.Model)
+	if f.formulation != "" {
+		if names = []string{f.formulation}; !slices.Contains(exactNames(""), f.formulation) {
+			return usageError("--formulation: %q is unknown: %s", f.formulation, strings.Join(exactNames(""), ", "))
+		}
 	}
-	a.printSolution(objective, r)
-	return a.writeSchedule(f.schedule, r.verified)
+	f.limits.Cell = f.limits.Solve
+	var reasons []string
+	for _, name := range names {
+		ref := bench.MethodRef{Name: name, Params: map[string]string{}}
+		if f.solver != "" {
+			ref.Params["solver"] = f.solver
+		}
+		if f.slot != "" {
+			ref.Params["slot"] = f.slot
+		}
+		method, err := resolve(ref)
+		if err != nil {
+			return usageError("%w", err)
+		}
+		r, err := a.runMethod(ctx, method, in, objective, f.limits)
+		if err != nil {
+			return err
+		}
+		if r.outcome.Termination == milp.Skipped {
+			reasons = append(reasons, r.outcome.Message)
+			continue
+		}
+		a.printSolution(ref, objective, r)
+		if r.verified == nil && len(r.outcome.Bounds) == 0 {
+			return &exitError{exitIncomplete, fmt.Errorf("%s: %s has no answer within the limits: raise --time-limit or --nodes", path, ref)}
+		}
+		return a.writeSchedule(f.schedule, r.verified)
+	}
+	return &exitError{exitIncomplete, fmt.Errorf("%s: there is no answer: %s", path, strings.Join(reasons, "; "))}
+}
+
+// exactMethod is a formulation of bench solve.
+type exactMethod struct {
+	name  string
+	model sched.Model // whose schedules it is exact for
+	about string
+}
+
+// exactMethods lists the exact methods, those of a model in the order in which they
+// are tried.
+func exactMethods() []exactMethod {
+	return []exactMethod{
+		{"exhaustive", sched.ModelGang, "branch and bound over semi-active schedules, continuous time"},
+		{"time-indexed", sched.ModelGang, "integer program over start slots, continuous time"},
+		{"bout-dp", sched.ModelPreemptive, "dynamic program over preemptive schedules, in slots"},
+		{"bouts", sched.ModelPreemptive, "integer program over the bouts of jobs, in slots"},
+		{"sharing-search", sched.ModelSharing, "branch and bound over schedules that share GPUs, in slots"},
+		{"elastic-optimum", sched.ModelElastic, "branch and price over configurations, in slots"},
+	}
+}
+
+// exactNames lists the exact methods of a model, or all of them for "".
+func exactNames(model sched.Model) (names []string) {
+	for _, m := range exactMethods() {
+		if model == "" || model == m.model {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+func describeExact() string {
+	var b strings.Builder
+	for _, m := range exactMethods() {
+		fmt.Fprintf(&b, "  %-16s %-11s %s\n", m.name, m.model, m.about)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // solved is the outcome of one method on one instance, verified.
@@ -92,7 +155,7 @@ type solved struct {
 // process.
 func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective, limits bench.SuiteLimits) (*solved, error) {
 	workers := pool.New(limits, 1)
-	workers.Debug = a.debug
+	workers.Debug, workers.Raise = a.debug, "--time-limit"
 	defer workers.Close()
 	result := workers.One(ctx, m, in, o)
 	switch {
@@ -104,7 +167,16 @@ func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance,
 	return &solved{result.Outcomes[0], result.Verified[0], result.Wall}, nil
 }
 
-func (a *app) printSolution(o sched.Objective, r *solved) {
+func (a *app) printSolution(ref bench.MethodRef, o sched.Objective, r *solved) {
+	unit := "in seconds"
+	switch {
+	case o == sched.WeightedCompletion:
+		unit = "in seconds times weight"
+	case o.Maximised():
+		unit = "in weight, maximised"
+	}
+	fmt.Fprintf(a.out, "objective    %s, %s\n", o, unit)
+	fmt.Fprintf(a.out, "method       %s\n", ref)
 	fmt.Fprintf(a.out, "termination  %s\n", r.outcome.Termination)
 	var cost *big.Rat
 	if r.verified != nil {
@@ -114,18 +186,22 @@ func (a *app) printSolution(o sched.Objective, r *solved) {
 		fmt.Fprintln(a.out, "schedule     none found")
 	}
 	var bound *big.Rat
+	side := "lower bound"
+	if o.Maximised() {
+		side = "upper bound"
+	}
 	for _, b := range r.outcome.Bounds {
 		bound = b.Value
-		fmt.Fprintf(a.out, "lower bound  %s (proven, class %s)\n", costText(o, b.Value), b.Class)
+		fmt.Fprintf(a.out, "%s  %s (proven, class %s)\n", side, costText(o, b.Value), b.Class)
 	}
 	switch {
 	case bound == nil:
-		fmt.Fprintln(a.out, "lower bound  none proven")
+		fmt.Fprintf(a.out, "%s  none proven\n", side)
 	case cost != nil && cost.Cmp(bound) == 0:
 		fmt.Fprintln(a.out, "gap          0: the schedule is optimal, proven")
 	case cost != nil && cost.Sign() > 0:
 		gap, _ := new(big.Rat).Quo(new(big.Rat).Sub(cost, bound), cost).Float64()
-		fmt.Fprintf(a.out, "gap          %.4f %%\n", 100*gap)
+		fmt.Fprintf(a.out, "gap          %.4f %%\n", 100*math.Abs(gap))
 	}
 	if r.outcome.ClaimedOptimum != nil {
 		fmt.Fprintf(a.out, "claimed      %s (the solver's optimum, not proven)\n", costText(o, r.outcome.ClaimedOptimum))
