@@ -120,15 +120,15 @@ func TestParamsMakePlacementMatter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	four, one := in.Jobs[0], in.Jobs[1] // by job_id
+	one, four := in.Jobs[0], in.Jobs[1]
 	if one.Stages[0].Params != 0 || four.Stages[0].Params != 500_000_000 || four.Iters != 600 {
 		t.Fatalf("%+v", in.Jobs)
 	}
-	together, err := in.RunTime(0, &sched.Placement{Shares: []sched.Share{{Server: 0, GPUs: 4}}})
+	together, err := in.RunTime(1, &sched.Placement{Shares: []sched.Share{{Server: 0, GPUs: 4}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	apart, err := in.RunTime(0, &sched.Placement{Shares: []sched.Share{{Server: 0, GPUs: 2}, {Server: 1, GPUs: 2}}})
+	apart, err := in.RunTime(1, &sched.Placement{Shares: []sched.Share{{Server: 0, GPUs: 2}, {Server: 1, GPUs: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,13 +214,13 @@ func TestBuildIsReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	all = shuffled(rand.New(rand.NewPCG(1, 1)), all)
 	sel := Selection{MaxGPUs: 8}
 	direct, err := s.Load(sel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shuffled, err := NewTrace(All(all), sel)
+	again, err := NewTrace(All(all), sel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestBuildIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := shuffled.Windows(slice, 1, "philly")
+		b, err := again.Windows(slice, 1, "philly")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,8 @@ type Trace struct {
 
 // Job is what instances need of one job of a trace.
 type Job struct {
-	ID                 string
+	ID                 string         // a name: it orders and decides nothing
+	Row                int            // which row of the source it was, from 0, dropped ones included
 	User, Group, Model string         // "" where the source does not say
 	Submit             sched.Time     // since the start of the trace
 	End                sched.Time     // completion in the source's cluster
@@ -93,7 +94,8 @@ func (s *Source) Load(sel Selection) (*Trace, error) {
 }
 
 // NewTrace makes a trace of the rows that sel keeps. Jobs are put in order of
-// submission, then of job_id, then as they came.
+// submission, and those submitted at the same time stay as they came. Their ids
+// are names and decide nothing.
 //
 // A job's gang is its GPU demand rounded up to whole GPUs: a share of a GPU
 // becomes one GPU. Jobs without a submission time, duration or GPU demand are
@@ -133,12 +135,13 @@ func newTrace(source string, rows iter.Seq2[Row, error], sel Selection) (*Trace,
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %s%w", source, err)
 		}
+		j.Row = t.summary.Rows - 1
 		t.jobs = append(t.jobs, j)
 	}
 	t.summary.Kept = len(t.jobs)
-	slices.SortStableFunc(t.jobs, func(a, b Job) int {
-		return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
-	})
+	// The sort is stable: of jobs submitted together, which traces stamped by the
+	// second or minute are full of, the first to be listed came first.
+	slices.SortStableFunc(t.jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return t, nil
 }
 
