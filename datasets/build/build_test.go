@@ -27,11 +27,11 @@ var update = flag.Bool("update", false, "write the golden files")
 // every result.
 func TestHashes(t *testing.T) {
 	want := map[string]string{
-		"gang":       "42d8bd62910c4b2be41663a1fa5efc7f25903d7879ef6299e5ded02915b4341f",
-		"preemptive": "1943dc9912a80bb21cb0e0424e17d316aed47cf1ee88bb42d7262ee74d333af9",
-		"sharing":    "f7d8dea1dbc50cbc0ed2c63edb595b0145ff2a1aa86154bdef2f7930b1452662",
-		"elastic":    "4934c57e7687e1adb2251c86b5cf5839a99038d76b4f3fdda60076566f0ad686",
-		"ring":       "ec56b5c5cb785f4c7268517a747c62ff9f224633aea3dd6ac77202194bd111b7",
+		"gang":       "a09ffd483c95d317f4b1004f9ad580e0765d3ad4a3278b54097adb773150bed7",
+		"preemptive": "142ea3339b04450ba724c33336fc3852248564b80116465a04443850a16d0512",
+		"sharing":    "9567b63cd1e6d9018574c34a72ab320e72368b16049aa612098f777603ffe3dd",
+		"elastic":    "cd816fda471dc85ba83cda2e4a81fd12c27f3ab0ebf94205127bfdf3690454d2",
+		"ring":       "b45fda18d1ed300bcad95305cdcad918701ddb3da5136c9206c0bcd104572735",
 	}
 	for name, in := range all(t, window(t)) {
 		if got := in.Hash(); got != want[name] {
@@ -274,7 +274,7 @@ func TestErrors(t *testing.T) {
 		{change(func(o *GangOptions) { o.Configs = o.Configs[:2] }), "needs a distributed configuration"},
 		{change(func(o *GangOptions) { o.Configs = o.Configs[2:] }), "needs a single-GPU configuration"},
 		{change(func(o *GangOptions) { o.Configs[0].GPUs = 2 }), "the two must agree"},
-		{change(func(o *GangOptions) { o.Configs[0].Stages[0].Compute = 0 }), "compute 0s"},
+		{change(func(o *GangOptions) { o.Configs[0].Stages[0].Compute, o.Configs[1].Stages[0].Compute = 0, 0 }), "compute 0s"},
 		{change(func(o *GangOptions) { o.Cluster = small }), "needs a distributed configuration"},
 		{change(func(o *GangOptions) { o.Cluster = sched.Cluster{} }), "none of the 6 given"},
 		{change(func(o *GangOptions) { o.Shrink = -1 }), "shrink is -1"},

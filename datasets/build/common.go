@@ -113,10 +113,15 @@ func draw(seed uint64, decision, about string) *rand.Rand {
 // between draws a whole number from [low, high].
 func between(r *rand.Rand, low, high int64) int64 { return low + r.Int64N(high-low+1) }
 
+// lotName names a job in draws about it: by its row in the source, since an id is
+// only a name. It has the form of the built-in trace's ids, which are their rows,
+// so that its instances stay what they were when ids were taken.
+func lotName(j *datasets.Job) string { return fmt.Sprintf("j%05d", j.Row) }
+
 // kin names what is one program: the job's group or, without one, the job.
 func kin(j *datasets.Job) string {
 	if j.Group == "" {
-		return "job " + j.ID
+		return "job " + lotName(j)
 	}
 	return "group " + j.Group
 }

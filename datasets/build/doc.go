@@ -18,7 +18,7 @@
 //
 // An instance is a function of the window (which holds its seed) and the
 // options. What is drawn for a job depends on the seed and on the job's own
-// identifier or group, not on its place in the window: a job that two windows
-// of one seed share is the same job in both. Arithmetic is in integers, in
+// row in its source or group, not on its place in the window: a job that two
+// windows of one seed share is the same job in both. Arithmetic is in integers, in
 // rationals and in [big.Float], which is the same on every machine.
 package build

@@ -111,7 +111,7 @@ func elastic(w *datasets.Window, o *ElasticOptions) (*sched.Instance, error) {
 	in.Elastic = p.types(w.Seed, o)
 	jobs := w.List()
 	for i := range jobs {
-		r := draw(w.Seed, "elastic job", jobs[i].ID)
+		r := draw(w.Seed, "elastic job", lotName(&jobs[i]))
 		weight := p.weight.draw(r)
 		if o.Weights == datasets.WeightsTrace && !jobs[i].Weight.OK {
 			in.Jobs[i].Weight = float64(weight)

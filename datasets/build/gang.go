@@ -215,7 +215,7 @@ func (a *assigner) isSingle(j *datasets.Job) bool {
 // lot is a job's random number below 2^53; with SingleShare, the jobs of the
 // lowest train on one GPU.
 func (a *assigner) lot(j *datasets.Job) uint64 {
-	return draw(a.window.Seed, "lot", j.ID).Uint64() >> 11
+	return draw(a.window.Seed, "lot", lotName(j)).Uint64() >> 11
 }
 
 // config returns the job's configuration.

@@ -91,7 +91,7 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 		if err := o.fits(j); err != nil {
 			return nil, err
 		}
-		m := o.Models[draw(w.Seed, "model", j.ID).IntN(len(o.Models))]
+		m := o.Models[draw(w.Seed, "model", lotName(j)).IntN(len(o.Models))]
 		out := &in.Jobs[i]
 		out.Model = m.Name
 		n, compute := o.iterations(j.Run)
