@@ -17,6 +17,9 @@ import (
 // Build makes the source's instances: the one of its file, or one per window
 // of its trace.
 func (src *Source) Build(master uint64) ([]*Instance, error) {
+	if err := src.validate(); err != nil {
+		return nil, err
+	}
 	if src.File != "" {
 		return src.readFile(master)
 	}
@@ -100,30 +103,41 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history()}
 	switch src.Model {
 	case sched.ModelGang:
-		if src.Profiles == "" {
-			return w.Build(datasets.Options{Name: common.Name, Cluster: cluster, Round: src.Round, Weights: src.Weights,
-				Iteration: src.Iterate, Params: src.Params, History: src.history()})
-		}
-		return src.buildProfiled(w, common)
+		return src.buildGang(w, common)
 	case sched.ModelPreemptive:
-		return build.Preemptive(w, build.PreemptiveOptions{Common: common, Storage: src.Storage, Startup: src.Startup, Iteration: src.Iterate})
+		return build.Preemptive(w, build.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
+			Iteration: optional(src, "iteration", src.Iterate)})
 	case sched.ModelSharing:
-		return build.Sharing(w, build.SharingOptions{Common: common, GPUMemory: src.GPUMemory,
-			Xi: src.Sharing.Xi, Load: src.Sharing.Load, Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable})
+		return build.Sharing(w, build.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
+			Xi: optional(src, "sharing.xi", src.Sharing.Xi), Load: optional(src, "sharing.load", src.Sharing.Load),
+			Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable})
 	case sched.ModelElastic:
 		common.Cluster = sched.Cluster{} // its servers are drawn
-		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: c.Servers, Startup: src.Startup,
+		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: datasets.Some(c.Servers), Startup: src.Startup,
 			MaxWorkers: src.MaxWorkers, WorkerType: src.WorkerType})
 	}
 	return nil, fmt.Errorf("model %q is unknown: gang, preemptive, sharing, elastic", src.Model)
 }
 
-func (src *Source) buildProfiled(w *datasets.Window, common build.Common) (*sched.Instance, error) {
-	configs, err := configurations(src.Profiles)
-	if err != nil {
-		return nil, fmt.Errorf("profiles: %w", err)
+// optional returns a key's value, NULL where the source was not given the key. A
+// field that a program has set counts as given.
+func optional[T comparable](src *Source, key string, v T) datasets.Opt[T] {
+	var zero T
+	return datasets.Opt[T]{V: v, OK: src.has(key) || v != zero}
+}
+
+func (src *Source) buildGang(w *datasets.Window, common build.Common) (*sched.Instance, error) {
+	o := build.GangOptions{Common: common, MatchDemand: src.MatchDemand, Shrink: optional(src, "shrink", src.Shrink),
+		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params}
+	if src.Profiles != "" {
+		var err error
+		if o.Configs, err = configurations(src.Profiles); err != nil {
+			return nil, fmt.Errorf("profiles: %w", err)
+		}
+		if len(o.Configs) == 0 {
+			return nil, fmt.Errorf("profiles: %s has none", src.Profiles)
+		}
 	}
-	o := build.GangOptions{Common: common, Configs: configs, MatchDemand: src.MatchDemand, Shrink: src.Shrink}
 	if src.SingleShare != nil {
 		o.SingleShare = datasets.Some(*src.SingleShare)
 	}

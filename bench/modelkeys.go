@@ -2,48 +2,105 @@ package bench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"yardstick/sched"
 )
 
-// misplaced returns an error if the source has a key that its model does not
-// know: it would say something that is not done. Settings and sweeps, which are
-// for all sources at once, are not looked at.
-func (src *Source) misplaced() error {
-	model := cmp.Or(src.Model, sched.ModelGang)
-	for _, k := range []struct {
-		key    string
-		set    bool
-		models []sched.Model
-	}{
-		{"profiles", src.Profiles != "", []sched.Model{sched.ModelGang}},
-		{"singleShare", src.SingleShare != nil, []sched.Model{sched.ModelGang}},
-		{"matchDemand", src.MatchDemand, []sched.Model{sched.ModelGang}},
-		{"shrink", src.Shrink != 0, []sched.Model{sched.ModelGang}},
-		{"params", src.Params != 0, []sched.Model{sched.ModelGang}},
-		{"iteration", src.Iterate != 0, []sched.Model{sched.ModelGang, sched.ModelPreemptive}},
-		{"storage", src.Storage != 0, []sched.Model{sched.ModelPreemptive}},
-		{"startup", src.Startup != 0, []sched.Model{sched.ModelPreemptive, sched.ModelElastic}},
-		{"gpuMemory", src.GPUMemory != 0, []sched.Model{sched.ModelSharing}},
-		{"sharing", src.Sharing != SharingRef{}, []sched.Model{sched.ModelSharing}},
-		{"ring", src.Ring, []sched.Model{sched.ModelElastic}},
-		{"maxWorkers", src.MaxWorkers != 0, []sched.Model{sched.ModelElastic}},
-		{"workerType", src.WorkerType != 0, []sched.Model{sched.ModelElastic}},
-	} {
-		if k.set && !slices.Contains(k.models, model) {
-			names := make([]string, len(k.models))
-			for i, m := range k.models {
-				names[i] = string(m)
-			}
-			return fmt.Errorf("has %s, which the %s model does not know: drop it, or say model: %s", k.key, model, strings.Join(names, " or "))
-		}
+// A source may have every key that nothing here takes away: keys of a model, of
+// profiles, and of a file.
+var (
+	gangs      = []sched.Model{sched.ModelGang}
+	elastics   = []sched.Model{sched.ModelElastic}
+	notElastic = []sched.Model{sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing}
+
+	// keyModels are the models that know a key, or all keys under it.
+	keyModels = map[string][]sched.Model{
+		"profiles": gangs, "singleShare": gangs, "matchDemand": gangs, "shrink": gangs, "params": gangs,
+		"iteration":  {sched.ModelGang, sched.ModelPreemptive},
+		"storage":    {sched.ModelPreemptive},
+		"startup":    {sched.ModelPreemptive, sched.ModelElastic},
+		"gpuMemory":  {sched.ModelSharing},
+		"sharing":    {sched.ModelSharing},
+		"ring":       elastics,
+		"maxWorkers": elastics,
+		"workerType": elastics,
+		// Elastic instances are always slotted, their servers are drawn, and their jobs
+		// ask for no fixed number of GPUs.
+		"slotted": notElastic, "tooLarge": notElastic,
+		"cluster.gpusPerServer": notElastic, "cluster.inter": notElastic, "cluster.intra": notElastic,
 	}
-	if src.Profiles == "" && (src.SingleShare != nil || src.MatchDemand || src.Shrink != 0) {
-		return errors.New("has singleShare, matchDemand or shrink, which are about profiles: say profiles: builtin:v100")
+
+	withProfiles    = []string{"singleShare", "matchDemand", "shrink"}
+	withoutProfiles = []string{"iteration", "params"}
+	withFile        = []string{"name", "file", "drawAs", "objectives", "methods", "references"}
+)
+
+// misplaced returns an error if the source does not know the key, because of its
+// model or of what else it has: it would say something that is not done.
+func (src *Source) misplaced(key string) error {
+	model := cmp.Or(src.Model, sched.ModelGang)
+	top, _, _ := strings.Cut(key, ".")
+	if src.File != "" && !slices.Contains(withFile, top) {
+		return fmt.Errorf("has a file, which holds a whole instance: %s, and whatever else is about a trace, do not go with it", key)
+	}
+	models, limited := keyModels[key]
+	if !limited {
+		models, limited = keyModels[top]
+	}
+	if limited && !slices.Contains(models, model) {
+		names := make([]string, len(models))
+		for i, m := range models {
+			names[i] = string(m)
+		}
+		return fmt.Errorf("has %s, which the %s model does not know: drop it, or say model: %s", key, model, strings.Join(names, " or "))
+	}
+	if src.Profiles == "" && slices.Contains(withProfiles, key) {
+		return fmt.Errorf("has %s, which is about profiles: say profiles: builtin:v100", key)
+	}
+	if src.Profiles != "" && slices.Contains(withoutProfiles, key) {
+		return fmt.Errorf("has %s and profiles, which tell how long an iteration is and what it exchanges: drop one of the two", key)
+	}
+	return nil
+}
+
+// has reports whether the source was given the key.
+func (src *Source) has(key string) bool { return slices.Contains(src.given, key) }
+
+// givenKeys returns the keys that a mapping has, as paths into a type: those of
+// its structs and not of its maps.
+func givenKeys(t reflect.Type, mapping map[string]any) []string {
+	var keys []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		value, there := mapping[name]
+		if !there || name == "-" || name == "" {
+			continue
+		}
+		if inner, ok := value.(map[string]any); ok && t.Field(i).Type.Kind() == reflect.Struct {
+			for _, k := range givenKeys(t.Field(i).Type, inner) {
+				keys = append(keys, name+"."+k)
+			}
+			continue
+		}
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// noteKeys notes which keys the sources of a suite's text have.
+func (s *Suite) noteKeys(data []byte) error {
+	var text struct {
+		Instances []map[string]any `yaml:"instances"`
+	}
+	if err := DecodeYAML(data, &text); err != nil {
+		return err
+	}
+	for i := range text.Instances {
+		s.Instances[i].given = givenKeys(reflect.TypeFor[Source](), text.Instances[i])
 	}
 	return nil
 }

@@ -95,19 +95,20 @@ func resolveAll(src *Source, resolve Resolve) ([]Method, error) {
 	return methods, nil
 }
 
-// cellID hashes all that a cell's values depend on: the instance's name and
-// content, the method with its version and parameters, the objectives and the
+// cellID hashes all that a cell's values depend on: the instance's name, content
+// and seed, the method with its version and parameters, the objectives and the
 // limits. Paths, machines and the number of workers are not part of it.
 func cellID(in *Instance, m Method, objectives []sched.Objective, limits SuiteLimits) string {
 	key, err := json.Marshal(struct {
 		Schema     int
 		Name       string // two slices of a trace may be equal
 		Instance   string
+		Seed       uint64 // what methods draw by
 		Method     MethodRef
 		Version    string
 		Objectives []sched.Objective
 		Limits     SuiteLimits
-	}{1, in.Name, in.SHA256, m.Ref(), m.Version(), objectives, limits})
+	}{1, in.Name, in.SHA256, in.Seed, m.Ref(), m.Version(), objectives, limits})
 	if err != nil {
 		panic("bench: cell id: " + err.Error()) // strings and numbers only
 	}

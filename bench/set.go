@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -12,13 +13,20 @@ import (
 )
 
 // override applies settings of the form key=value or key=value,value to a suite
-// that has been read, in order. A key of the suite, such as seed or limits.solve,
+// that has been read, in order but for those that decide which others a source
+// knows, which come first. A key of the suite, such as seed or limits.solve,
 // replaces what the suite says; methods, objectives and references replace those
 // of every source too. A key of a source, such as slice.jobs, with one value
 // replaces it in every source that builds instances from a trace, and with
 // several sweeps it as the matrix does. scale multiplies the number of jobs of
 // every slice.
 func (s *Suite) override(settings []string) error {
+	settings = slices.Clone(settings)
+	slices.SortStableFunc(settings, func(a, b string) int {
+		keyA, _, _ := strings.Cut(a, "=")
+		keyB, _, _ := strings.Cut(b, "=")
+		return cmp.Compare(rank(keyA), rank(keyB))
+	})
 	for _, setting := range settings {
 		key, text, ok := strings.Cut(setting, "=")
 		if !ok || key == "" || text == "" {
@@ -92,15 +100,24 @@ func (s *Suite) set(key string, values []any) error {
 		s.Matrix.Axes = append(s.Matrix.Axes, Axis{key, values})
 		return nil
 	}
+	// A source whose model does not know the key keeps what it has, if another does.
+	var refused error
+	known := false
 	for i := range s.Instances {
-		if s.Instances[i].File != "" {
-			continue
-		}
-		if err := s.Instances[i].Set(key, values[0]); err != nil {
+		with, err := s.Instances[i].with(key, values[0])
+		if err != nil {
 			return err
 		}
+		if err := with.misplaced(key); err != nil {
+			refused = cmp.Or(refused, fmt.Errorf("%q %w", s.Instances[i].Name, err))
+			continue
+		}
+		s.Instances[i], known = with, true
 	}
-	return nil
+	if known {
+		return nil
+	}
+	return refused
 }
 
 // scale multiplies the number of jobs of every slice, swept or not, and rounds it
@@ -155,9 +172,10 @@ func (s *Suite) decode(path string, value any) error {
 
 // nest returns the mapping in which a path such as limits.solve leads to the
 // value.
-func nest(path string, value any) any {
-	for _, key := range slices.Backward(strings.Split(path, ".")) {
+func nest(path string, value any) map[string]any {
+	keys := strings.Split(path, ".")
+	for _, key := range slices.Backward(keys[1:]) {
 		value = map[string]any{key: value}
 	}
-	return value
+	return map[string]any{keys[0]: value}
 }

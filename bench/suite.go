@@ -7,7 +7,6 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -92,6 +91,8 @@ type Source struct {
 	Sharing SharingRef `yaml:"sharing" json:"sharing,omitzero"` // of the sharing model
 
 	Swept map[string]string `yaml:"-" json:"swept,omitempty"` // values that the matrix gave, by key
+
+	given []string // keys that the suite gave, as paths: they are not at their defaults
 }
 
 // ClusterRef describes a uniform cluster.
@@ -157,7 +158,7 @@ func (m MethodRef) String() string {
 // to it. Unknown keys, wrong types and missing values are errors that show line
 // and column.
 func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
-	s := &Suite{}
+	s := &Suite{APIVersion: APIVersion, Name: "suite", Seed: 1, Limits: SuiteLimits{Solve: time.Minute, Memory: 4 << 30}}
 	if err := decodeStrictly(data, s); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")
@@ -165,15 +166,16 @@ func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 		return nil, fmt.Errorf("%s: %w", name, describeYAML(err, data))
 	}
 	s.source = source{name, data}
+	if err := s.noteKeys(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	for i := range s.Instances {
-		if err := s.Instances[i].misplaced(); err != nil {
-			return nil, fmt.Errorf("%s: instances[%d] %q: %w", name, i, cmp.Or(s.Instances[i].Name, s.Instances[i].Trace), err)
-		}
+		s.Instances[i].setDefaults()
 	}
 	if err := s.override(settings); err != nil {
 		return nil, err
 	}
-	s.setDefaults()
+	s.inherit()
 	if err := s.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -183,13 +185,10 @@ func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
 	return s, nil
 }
 
-func (s *Suite) setDefaults() {
-	setDefault(&s.APIVersion, APIVersion)
-	setDefault(&s.Name, "suite")
-	setDefault(&s.Seed, 1)
-	setDefault(&s.Limits.Solve, time.Minute)
-	setDefault(&s.Limits.Memory, 4<<30)
-	if len(s.Objectives) == 0 {
+// inherit gives the suite its default lists, and every source those of the suite
+// that it has none of.
+func (s *Suite) inherit() {
+	if s.Objectives == nil {
 		s.Objectives = []sched.Objective{DefaultObjective}
 	}
 	if s.References == nil {
@@ -197,11 +196,6 @@ func (s *Suite) setDefaults() {
 	}
 	for i := range s.Instances {
 		src := &s.Instances[i]
-		if src.File == "" {
-			src.setTraceDefaults()
-		} else {
-			setDefault(&src.Name, src.File)
-		}
 		if src.Objectives == nil {
 			src.Objectives = s.Objectives
 		}
@@ -216,22 +210,34 @@ func (s *Suite) setDefaults() {
 
 // NewSource returns a source with the defaults of a suite file.
 func NewSource(trace string) *Source {
-	src := &Source{Trace: trace}
-	src.setTraceDefaults()
+	src := &Source{Trace: trace, given: []string{"trace"}}
+	src.setDefaults()
 	return src
 }
 
-func (src *Source) setTraceDefaults() {
-	setDefault(&src.Trace, "builtin:philly-like")
-	setDefault(&src.Name, src.Trace)
-	setDefault(&src.Slice.Jobs, 8)
-	setDefault(&src.Slice.Repeat, 1)
-	setDefault(&src.Cluster.Servers, 2)
-	setDefault(&src.Cluster.GPUsPerServer, 4)
-	setDefault(&src.Cluster.Inter, 1_250_000_000)
-	setDefault(&src.Cluster.Intra, 300_000_000_000)
-	setDefault(&src.Model, sched.ModelGang)
-	setDefault(&src.TooLarge, "error")
+// setDefaults fills in the keys that the source was not given. Those that it was
+// keep their values, whatever these are.
+func (src *Source) setDefaults() {
+	if src.File != "" {
+		unlessGiven(src, "name", &src.Name, src.File)
+		return
+	}
+	unlessGiven(src, "trace", &src.Trace, "builtin:philly-like")
+	unlessGiven(src, "name", &src.Name, src.Trace)
+	unlessGiven(src, "slice.jobs", &src.Slice.Jobs, 8)
+	unlessGiven(src, "slice.repeat", &src.Slice.Repeat, 1)
+	unlessGiven(src, "cluster.servers", &src.Cluster.Servers, 2)
+	unlessGiven(src, "cluster.gpusPerServer", &src.Cluster.GPUsPerServer, 4)
+	unlessGiven(src, "cluster.inter", &src.Cluster.Inter, 1_250_000_000)
+	unlessGiven(src, "cluster.intra", &src.Cluster.Intra, 300_000_000_000)
+	unlessGiven(src, "model", &src.Model, sched.ModelGang)
+	unlessGiven(src, "tooLarge", &src.TooLarge, "error")
+}
+
+func unlessGiven[T any](src *Source, key string, p *T, v T) {
+	if !src.has(key) {
+		*p = v
+	}
 }
 
 // history returns how many past jobs an instance lists: enough, where the
@@ -244,13 +250,6 @@ func (src *Source) history() int {
 		return 0 // its jobs have no gang to remember
 	}
 	return 10_000
-}
-
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
-	}
 }
 
 func (s *Suite) validate() error {
@@ -274,6 +273,9 @@ func (s *Suite) validate() error {
 		if err := src.validate(); err != nil {
 			return fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
 		}
+		if len(src.Methods) == 0 {
+			return fmt.Errorf("instances[%d] %q: has no methods: list some here or at the top of the suite, such as methods: [fifo, sjf]", i, src.Name)
+		}
 		if names[src.Name] {
 			return fmt.Errorf("instances[%d]: the name %q is taken: give each source a name of its own", i, src.Name)
 		}
@@ -282,18 +284,14 @@ func (s *Suite) validate() error {
 	return nil
 }
 
-// sweep replaces every source that builds instances from a trace by the copies
-// that the matrix makes of it.
+// sweep replaces every source by the copies that the matrix makes of it.
 func (s *Suite) sweep() error {
 	if s.Matrix == nil {
 		return nil
 	}
 	var out []Source
+	swept := map[string]bool{}
 	for i, src := range s.Instances {
-		if src.File != "" {
-			out = append(out, src)
-			continue
-		}
 		copies, err := s.Matrix.expand(src)
 		if err != nil {
 			return err
@@ -302,33 +300,51 @@ func (s *Suite) sweep() error {
 			if err := c.validate(); err != nil {
 				return fmt.Errorf("instances[%d] %q with %v: %w", i, src.Name, c.Swept, err)
 			}
+			for key := range c.Swept {
+				swept[key] = true
+			}
 		}
 		out = append(out, copies...)
 	}
 	if len(out) == 0 {
 		return errors.New("matrix: exclude leaves no combination")
 	}
+	for _, axis := range s.Matrix.Axes {
+		if !swept[axis.Key] {
+			return fmt.Errorf("matrix: no source knows %q: the first %w", axis.Key, s.Instances[0].misplaced(axis.Key))
+		}
+	}
 	s.Instances = out
 	return nil
 }
 
+// Beyond these, numbers of servers and of windows are typing errors.
+const (
+	maxCluster = 10_000
+	maxRepeat  = 1_000_000
+)
+
+// validate checks what the source says and that it is said of the right model.
 func (src *Source) validate() error {
-	if len(src.Methods) == 0 {
-		return errors.New("has no methods: list some here or at the top of the suite, such as methods: [fifo, sjf]")
+	for _, key := range src.given {
+		if err := src.misplaced(key); err != nil {
+			return err
+		}
 	}
 	if src.File != "" {
-		if src.Trace != "" || src.Slice != (datasets.Slice{}) || src.Cluster != (ClusterRef{}) || src.Where != nil {
-			return errors.New("has a file, which holds a whole instance: trace, where, slice and cluster do not go with it")
-		}
 		return nil
 	}
 	switch {
-	case src.Slice.Jobs < 1 || src.Slice.Repeat < 1:
-		return fmt.Errorf("slice of %d jobs, repeated %d times: both must be positive", src.Slice.Jobs, src.Slice.Repeat)
-	case src.Cluster.Servers < 1 || src.Cluster.GPUsPerServer < 1:
-		return fmt.Errorf("cluster of %d × %d GPUs: both must be positive", src.Cluster.Servers, src.Cluster.GPUsPerServer)
+	case src.Slice.Jobs < 0 || src.Slice.Repeat < 1 || src.Slice.Repeat > maxRepeat:
+		return fmt.Errorf("slice of %d jobs, repeated %d times: the number of jobs must be positive, or 0 for all, and the repetitions from 1 to %d", src.Slice.Jobs, src.Slice.Repeat, maxRepeat)
+	case min(src.Cluster.Servers, src.Cluster.GPUsPerServer) < 1 || max(src.Cluster.Servers, src.Cluster.GPUsPerServer) > maxCluster:
+		return fmt.Errorf("cluster of %d × %d GPUs: both must be positive, and at most %d", src.Cluster.Servers, src.Cluster.GPUsPerServer, maxCluster)
 	case src.Round < 0 || src.Params < 0 || src.Iterate < 0 || src.history() < 0:
 		return errors.New("round, params, iteration and history must not be negative")
+	case src.Model == sched.ModelElastic && src.has("round") && src.Round == 0:
+		return errors.New("round is 0s: it is the length of the elastic model's slots, so it must be positive")
+	case src.has("deadline") && src.Deadline <= 0:
+		return fmt.Errorf("deadline is %v: it must be positive; without the key there is none", src.Deadline)
 	case src.TooLarge != "error" && src.TooLarge != "drop":
 		return fmt.Errorf("tooLarge is %q: it must be error or drop", src.TooLarge)
 	}

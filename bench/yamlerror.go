@@ -20,7 +20,10 @@ import (
 func describeYAML(err error, data []byte) error {
 	var unknown *yaml.UnknownFieldError
 	var mistyped *yaml.TypeError
+	var refused *keyError
 	switch {
+	case errors.As(err, &refused):
+		return at(refused.token, refused.Error())
 	case errors.As(err, &unknown):
 		_, rest, _ := strings.Cut(unknown.GetMessage(), `"`)
 		key, _, _ := strings.Cut(rest, `"`)

@@ -86,15 +86,4 @@ func BenchmarkMillionRows(b *testing.B) {
 			}
 		}
 	})
-	whole, err := trace.Windows(Slice{}, 1, "x")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("build", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := whole[0].Build(Options{Cluster: testCluster(250, 8)}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

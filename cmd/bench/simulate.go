@@ -15,6 +15,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/datasets"
+	"yardstick/datasets/build"
 	"yardstick/datasets/joblist"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -125,7 +126,7 @@ func (f *simulateFlags) load(path string) (*sched.Instance, error) {
 	if err != nil {
 		return nil, usageError("%s: %w", path, err)
 	}
-	in, err := windows[0].Build(datasets.Options{Name: path, Cluster: cluster})
+	in, err := build.Gang(&windows[0], build.GangOptions{Common: build.Common{Name: path, Cluster: cluster}})
 	if err != nil {
 		return nil, usageError("%s: %w", path, err)
 	}

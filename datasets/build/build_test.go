@@ -270,14 +270,14 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{change(func(o *GangOptions) { o.Configs = nil }), "none of the 0 given"},
+		{change(func(o *GangOptions) { o.Configs = []profile.Config{} }), "none of the 0 given"},
 		{change(func(o *GangOptions) { o.Configs = o.Configs[:2] }), "needs a distributed configuration"},
 		{change(func(o *GangOptions) { o.Configs = o.Configs[2:] }), "needs a single-GPU configuration"},
 		{change(func(o *GangOptions) { o.Configs[0].GPUs = 2 }), "the two must agree"},
 		{change(func(o *GangOptions) { o.Configs[0].Stages[0].Compute, o.Configs[1].Stages[0].Compute = 0, 0 }), "compute 0s"},
 		{change(func(o *GangOptions) { o.Cluster = small }), "needs a distributed configuration"},
 		{change(func(o *GangOptions) { o.Cluster = sched.Cluster{} }), "none of the 6 given"},
-		{change(func(o *GangOptions) { o.Shrink = -1 }), "shrink is -1"},
+		{change(func(o *GangOptions) { o.Shrink = datasets.Some[int64](0) }), "shrink is 0"},
 		{change(func(o *GangOptions) { o.SingleShare = datasets.Some(1.5) }), "between 0 and 1"},
 		{change(func(o *GangOptions) { o.Round = -1 }), "round is"},
 		{change(func(o *GangOptions) { o.Slotted = true }), "set round"},
@@ -287,10 +287,12 @@ func TestErrors(t *testing.T) {
 		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{} }), "no models"},
 		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{{"huge", 1e18}} }), `model "huge"`},
 		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{{"odd", -1}} }), `model "odd"`},
-		{preempt(func(o *PreemptiveOptions) { o.Storage = -1 }), "storage -1B/s"},
-		{preempt(func(o *PreemptiveOptions) { o.Round, o.Iteration = 1_000_000, 300_000_000 }), "no multiple"},
-		{share(func(o *SharingOptions) { o.GPUMemory = 0 }), "server 0 has GPUs of 0B"},
-		{share(func(o *SharingOptions) { o.GPUMemory = 2_000_000_000 }), "for a single sample"},
+		{preempt(func(o *PreemptiveOptions) { o.Storage = datasets.Some[sched.Bandwidth](0) }), "storage is 0"},
+		{preempt(func(o *PreemptiveOptions) {
+			o.Round, o.Iteration = 1_000_000, datasets.Some[sched.Duration](300_000_000)
+		}), "no multiple"},
+		{share(func(o *SharingOptions) { o.GPUMemory = datasets.Opt[sched.Bytes]{} }), "server 0 has GPUs of 0B"},
+		{share(func(o *SharingOptions) { o.GPUMemory = datasets.Some[sched.Bytes](2_000_000_000) }), "for a single sample"},
 		{share(func(o *SharingOptions) { o.Tasks = o.Tasks[:2] }), "3 rows for 2 tasks"},
 		{share(func(o *SharingOptions) { o.Interference = nil }), `task "a"`},
 		{share(func(o *SharingOptions) { o.Interference[1][1] = 0.5 }), "at least 1"},
@@ -307,10 +309,17 @@ func TestErrors(t *testing.T) {
 				o.Tasks[i].Gradients = 1e12
 			}
 		}), "too slow a network"},
+		{change(func(o *GangOptions) { o.Params = 1 }), "drop them, or the profiles"},
+		{change(func(o *GangOptions) { o.Iteration = datasets.Some[sched.Duration](1) }), "drop them, or the profiles"},
+		{change(func(o *GangOptions) { o.Deadline = -1 }), "deadline is -1"},
+		{share(func(o *SharingOptions) { o.GPUMemory = datasets.Some[sched.Bytes](0) }), "gpuMemory is 0B"},
+		{share(func(o *SharingOptions) { o.Load = datasets.Some(0.0) }), "load is 0"},
+		{share(func(o *SharingOptions) { o.Xi = datasets.Some(0.0) }), "xi is 0"},
+		{stretch(func(o *ElasticOptions) { o.Servers = datasets.Some(0) }), "0 servers"},
 		{stretch(func(o *ElasticOptions) { o.History = 1 }), "no gang"},
-		{stretch(func(o *ElasticOptions) { o.Fraction = -1 }), "fraction is -1"},
-		{stretch(func(o *ElasticOptions) { o.Servers = -1 }), "-1 servers"},
-		{stretch(func(o *ElasticOptions) { o.Fraction = 1000 }), "GPUs"},
+		{stretch(func(o *ElasticOptions) { o.Fraction = datasets.Some(-1.0) }), "fraction is -1"},
+		{stretch(func(o *ElasticOptions) { o.Servers = datasets.Some(-1) }), "-1 servers"},
+		{stretch(func(o *ElasticOptions) { o.Fraction = datasets.Some(1000.0) }), "GPUs"},
 		{stretch(func(o *ElasticOptions) { o.Cluster = small }), "no job can run"},
 	} {
 		switch {

@@ -40,6 +40,8 @@ func (c *Common) validate() error {
 		return fmt.Errorf("round is %v: it must be between 0s and %v", c.Round, sched.MaxTime)
 	case c.Slotted && c.Round == 0:
 		return fmt.Errorf("a slotted instance needs the length of its slots: set round")
+	case c.Deadline < 0 || c.Deadline > sched.MaxTime:
+		return fmt.Errorf("deadline is %v: it must be between 0s and %v", c.Deadline, sched.MaxTime)
 	case c.History < 0:
 		return fmt.Errorf("history is %d: it must be at least 0", c.History)
 	}
@@ -124,6 +126,34 @@ func kin(j *datasets.Job) string {
 		return "job " + lotName(j)
 	}
 	return "group " + j.Group
+}
+
+// defaultIteration is how long an iteration takes, about, where the options leave
+// it open.
+const defaultIteration = sched.Duration(1e9)
+
+// uneven returns an error if durations rounded up to slots would not stay
+// multiples of them once they are cut into iterations.
+func uneven(round sched.Time, iteration sched.Duration) error {
+	if round > 0 && iteration > 0 && sched.Duration(round)*1000%iteration != 0 {
+		return fmt.Errorf("round %v is no multiple of iteration %v: durations would not stay multiples of it", round, iteration)
+	}
+	return nil
+}
+
+// divide cuts a run into n iterations of about the given time, all of it one if
+// that is 0, and returns n and the time of each. Without round, n times that
+// differs from the run by at most n/2 nanoseconds; with round, it is the run rounded
+// up to a multiple.
+func divide(run sched.Duration, round sched.Time, iteration sched.Duration) (int64, sched.Duration) {
+	if round > 0 {
+		run = sched.Duration(roundUp(sched.Time((run+999)/1000), round)) * 1000
+	}
+	if iteration == 0 {
+		return 1, run
+	}
+	n := steps(run, iteration)
+	return n, max(1, (run+sched.Duration(n)/2)/sched.Duration(n))
 }
 
 // steps returns run/step to the nearest whole number, half up, at least 1.

@@ -23,14 +23,14 @@ type ElasticOptions struct {
 	// resizing cost it.
 	Startup sched.Time
 
-	// Servers is how many are drawn. 0 draws until each resource reaches
+	// Servers is how many are drawn. NULL draws until each resource reaches
 	// Fraction of what the jobs ask for.
-	Servers int
-	// Fraction is that share; 0 stands for 0.35, the middle of the paper's range
+	Servers datasets.Opt[int]
+	// Fraction is that share; NULL is 0.35, the middle of the paper's range
 	// [0.2, 0.5].
-	Fraction float64
+	Fraction datasets.Opt[float64]
 
-	WorkerTypes, ServerTypes int // 0 stands for 8 and 10
+	WorkerTypes, ServerTypes datasets.Opt[int] // NULL is 8 and 10
 
 	// What jobs may choose from, once all is drawn; the cluster stays. The
 	// primal-dual paper varies both in Figures 9 and 10.
@@ -135,28 +135,28 @@ func (o *ElasticOptions) complete() error {
 		o.Round = 3600 * sched.Second
 	}
 	o.Slotted = true
-	if o.Fraction == 0 {
-		o.Fraction = 0.35
+	if !o.Fraction.OK {
+		o.Fraction = datasets.Some(0.35)
 	}
-	if o.WorkerTypes == 0 {
-		o.WorkerTypes = 8
+	if !o.WorkerTypes.OK {
+		o.WorkerTypes = datasets.Some(8)
 	}
-	if o.ServerTypes == 0 {
-		o.ServerTypes = 10
+	if !o.ServerTypes.OK {
+		o.ServerTypes = datasets.Some(10)
 	}
 	switch {
 	case o.History != 0:
 		return fmt.Errorf("history is %d: jobs of the elastic model have no gang to remember, so it must be 0", o.History)
 	case o.Startup < 0 || o.Startup > sched.MaxTime:
 		return fmt.Errorf("startup is %v: it must be from 0 to %v", o.Startup, sched.MaxTime)
-	case o.Servers < 0 || o.WorkerTypes < 0 || o.ServerTypes < 0:
-		return fmt.Errorf("%d servers, %d worker types, %d parameter-server types: none of these may be negative", o.Servers, o.WorkerTypes, o.ServerTypes)
+	case o.Servers.OK && o.Servers.V < 1 || o.WorkerTypes.V < 1 || o.ServerTypes.V < 1:
+		return fmt.Errorf("%d servers, %d worker types, %d parameter-server types: there must be one of each at least", o.Servers.V, o.WorkerTypes.V, o.ServerTypes.V)
 	case o.MaxWorkers < 0:
 		return fmt.Errorf("maxWorkers is %d: it must be positive, or 0 for as many as are drawn", o.MaxWorkers)
-	case o.WorkerType < 0 || o.WorkerType > o.WorkerTypes:
-		return fmt.Errorf("workerType is %d: it must be from 1 to %d, or 0 for all types", o.WorkerType, o.WorkerTypes)
-	case !(o.Fraction > 0 && o.Fraction <= 1000):
-		return fmt.Errorf("fraction is %v: it must be positive and at most 1000", o.Fraction)
+	case o.WorkerType < 0 || o.WorkerType > o.WorkerTypes.V:
+		return fmt.Errorf("workerType is %d: it must be from 1 to %d, or 0 for all types", o.WorkerType, o.WorkerTypes.V)
+	case !(o.Fraction.V > 0 && o.Fraction.V <= 1000):
+		return fmt.Errorf("fraction is %v: it must be positive and at most 1000", o.Fraction.V)
 	}
 	return nil
 }
@@ -180,14 +180,14 @@ func (o *ElasticOptions) limit(in *sched.Instance) {
 // types draws the container types.
 func (p *settings) types(seed uint64, o *ElasticOptions) *sched.ElasticTypes {
 	e := &sched.ElasticTypes{Resources: []string{"gpu", "cpu", "bandwidth"}, Bandwidth: resourceBandwidth}
-	for m := range o.WorkerTypes {
+	for m := range o.WorkerTypes.V {
 		r := draw(seed, "worker type", strconv.Itoa(m))
 		e.Workers = append(e.Workers, sched.Container{Demand: []int64{p.workerGPUs.draw(r), p.workerCPUs.draw(r), p.workerBandwidth.draw(r)}})
 	}
 	if o.Ring {
 		return e
 	}
-	for k := range o.ServerTypes {
+	for k := range o.ServerTypes.V {
 		r := draw(seed, "parameter-server type", strconv.Itoa(k))
 		e.Servers = append(e.Servers, sched.Container{Demand: []int64{0, p.serverCPUs.draw(r), p.serverBandwidth.draw(r)}})
 	}
@@ -204,10 +204,10 @@ func (p *settings) job(r *rand.Rand, o *ElasticOptions) *sched.Elastic {
 		Batches:    p.epochs.draw(r) * chunks * p.batches.draw(r),
 		Gradients:  sched.Bytes(p.gradients.draw(r) * 1e6),
 	}
-	for range o.WorkerTypes {
+	for range o.WorkerTypes.V {
 		j.Train = append(j.Train, sched.Duration(p.train.draw(r))*ms)
 	}
-	updates := o.ServerTypes
+	updates := o.ServerTypes.V
 	if o.Ring {
 		updates = 1
 	}
@@ -246,11 +246,11 @@ func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) []sched.Server
 	var list []sched.Server
 	var total [resources]int64
 	enough := func() bool {
-		if o.Servers > 0 {
-			return len(list) == o.Servers
+		if o.Servers.OK {
+			return len(list) == o.Servers.V
 		}
 		for i := range total {
-			if float64(total[i]) < o.Fraction*float64(ideal[i]) {
+			if float64(total[i]) < o.Fraction.V*float64(ideal[i]) {
 				return false
 			}
 		}

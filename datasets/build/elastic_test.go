@@ -73,7 +73,7 @@ func TestElasticFraction(t *testing.T) {
 	last := 0
 	for _, fraction := range []float64{0.05, 0.2, 0.35, 0.5} {
 		o := elasticOptions()
-		o.Fraction = fraction
+		o.Fraction = datasets.Some(fraction)
 		in := must(t)(Elastic(w, o))
 		ideal := idealDemand(in)
 		short := func(servers []sched.Server) bool {
@@ -97,7 +97,7 @@ func TestElasticFraction(t *testing.T) {
 		last = len(list)
 	}
 	o := elasticOptions()
-	o.Servers = 3
+	o.Servers = datasets.Some(3)
 	if in := must(t)(Elastic(w, o)); len(in.Cluster.Servers) != 3 {
 		t.Errorf("%d servers, want 3", len(in.Cluster.Servers))
 	}
@@ -167,7 +167,7 @@ func TestElasticLimits(t *testing.T) {
 	w := window(t)
 	for _, ring := range []bool{false, true} {
 		o := elasticOptions()
-		o.Ring, o.Servers = ring, 20
+		o.Ring, o.Servers = ring, datasets.Some(20)
 		full := must(t)(Elastic(w, o))
 		o.MaxWorkers, o.WorkerType = 4, 3
 		limited := must(t)(Elastic(w, o))
@@ -190,7 +190,7 @@ func TestElasticLimits(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []ElasticOptions{{MaxWorkers: -1}, {WorkerType: -1}, {WorkerType: 9}, {WorkerTypes: 2, WorkerType: 3}} {
+	for _, bad := range []ElasticOptions{{MaxWorkers: -1}, {WorkerType: -1}, {WorkerType: 9}, {WorkerTypes: datasets.Some(2), WorkerType: 3}} {
 		if _, err := Elastic(w, bad); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}

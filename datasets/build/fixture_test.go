@@ -99,7 +99,7 @@ func tasks() []Task {
 }
 
 func sharingOptions() SharingOptions {
-	return SharingOptions{Common: Common{Name: "test", Cluster: cluster(), History: 60}, GPUMemory: 11_000_000_000, Tasks: tasks(),
+	return SharingOptions{Common: Common{Name: "test", Cluster: cluster(), History: 60}, GPUMemory: datasets.Some[sched.Bytes](11_000_000_000), Tasks: tasks(),
 		Interference: [][]float64{{1.5, 1.25, 1.125}, {1, 2, 3}, {1.5, 1, 1}}}
 }
 
@@ -108,7 +108,7 @@ func elasticOptions() ElasticOptions { return ElasticOptions{Common: Common{Name
 // all builds an instance of every model.
 func all(t testing.TB, w *datasets.Window) map[string]*sched.Instance {
 	ring := elasticOptions()
-	ring.Ring, ring.Servers = true, 20
+	ring.Ring, ring.Servers = true, datasets.Some(20)
 	return map[string]*sched.Instance{
 		"gang":       must(t)(Gang(w, gangOptions())),
 		"preemptive": must(t)(Preemptive(w, preemptiveOptions())),

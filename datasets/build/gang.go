@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -14,33 +15,51 @@ import (
 	"yardstick/sched/heavyedge"
 )
 
-// GangOptions say how a window becomes an instance of the gang model. Round
-// applies to releases alone, because running times follow from placements.
+// GangOptions say how a window becomes an instance of the gang model: out of the
+// trace alone, or with the models and configurations of a profile.
 type GangOptions struct {
 	Common
 
 	// Configs are the models and the ways to train each, such as
 	// profile.BuiltinConfigs makes them. Those that the cluster cannot hold are
-	// not used. None is an error.
+	// not used. Nil makes jobs of what the trace tells.
 	Configs []profile.Config
 
 	// SingleShare, if set, draws anew which of the window's jobs train on one
 	// GPU: that share of them, from 0 to 1, to the nearest whole job. With the
 	// same seed, a job that is of one GPU at one share is so at every larger one.
-	// NULL follows the trace.
+	// NULL follows the trace. It needs Configs.
 	SingleShare datasets.Opt[float64]
 
 	// MatchDemand gives distributed jobs configurations of as many GPUs as the
 	// trace says, or of the next smaller number for which there are any (two if
-	// there is none), instead of any number.
+	// there is none), instead of any number. It needs Configs.
 	MatchDemand bool
 
-	// Shrink divides releases and numbers of iterations; 0 stands for 1.
-	Shrink int64
+	// Shrink divides releases and numbers of iterations; NULL is 1. It needs
+	// Configs.
+	Shrink datasets.Opt[int64]
+
+	// Iteration is about how long one training iteration takes: a job that ran
+	// for d becomes n = d/Iteration iterations (to the nearest, at least 1) of
+	// d/n each. 0 makes the whole run one iteration, and so does NULL but where
+	// there are Params, of which one exchange in a whole run would not make
+	// placement matter: there it is 1s. It does not go with Configs.
+	Iteration datasets.Opt[sched.Duration]
+
+	// Params gives every job of two or more GPUs that many bytes of parameters to
+	// synchronise after each iteration, so that its placement matters. This is
+	// synthetic: traces do not tell. The exchange comes on top of the trace's
+	// duration. 0 means none. It does not go with Configs.
+	Params sched.Bytes
 }
 
-// Gang makes an instance of the gang model, as the A-SRPT paper's section V.A,
-// 1-b does:
+// Gang makes an instance of the gang model. Without Configs, a job is one stage
+// with one replica per GPU that the trace says, and runs for as long as the trace
+// says, rounded to the nearest nanosecond; Round applies to releases and durations.
+//
+// With Configs, it is made as the A-SRPT paper's section V.A, 1-b does, and Round
+// applies to releases alone, because running times follow from placements:
 //
 //   - A group in which some job of the trace asks for a single GPU is given a
 //     model that has a configuration for one, and that configuration. Any other
@@ -58,20 +77,23 @@ type GangOptions struct {
 // configuration of their group, of which there may then be two, one for its
 // single-GPU jobs and one for its distributed ones.
 //
-// Errors: no configuration is left for a job; options out of range; whatever
+// Errors: a gang larger than the cluster, naming the job; no configuration is left
+// for a job; options out of range or that do not go together; whatever
 // sched.Instance.Validate refuses.
 func Gang(w *datasets.Window, o GangOptions) (*sched.Instance, error) {
 	return o.finish(gang(w, &o))
 }
 
 func gang(w *datasets.Window, o *GangOptions) (*sched.Instance, error) {
-	if o.Shrink < 0 {
-		return nil, fmt.Errorf("shrink is %d: it must be at least 1, or 0 for 1", o.Shrink)
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
-	o.Shrink = max(o.Shrink, 1)
-	in, err := o.start(w, sched.ModelGang, o.Shrink)
+	in, err := o.start(w, sched.ModelGang, o.Shrink.V)
 	if err != nil {
 		return nil, err
+	}
+	if o.Configs == nil {
+		return in, o.rigid(w, in)
 	}
 	a, err := newAssigner(w, o)
 	if err != nil {
@@ -105,6 +127,48 @@ func gang(w *datasets.Window, o *GangOptions) (*sched.Instance, error) {
 		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: c.GPUs, Iters: n})
 	}
 	return in, nil
+}
+
+// complete fills in defaults and checks what does not go together.
+func (o *GangOptions) complete() error {
+	switch profiled := o.Configs != nil; {
+	case !profiled && (o.SingleShare.OK || o.MatchDemand || o.Shrink.OK):
+		return errors.New("singleShare, matchDemand and shrink are about profiles: give some, such as profiles: builtin:v100 in a suite")
+	case profiled && (o.Iteration.OK || o.Params != 0):
+		return errors.New("iteration and params make up what profiles tell: drop them, or the profiles")
+	case o.Shrink.OK && o.Shrink.V < 1:
+		return fmt.Errorf("shrink is %d: it must be at least 1", o.Shrink.V)
+	case o.Iteration.V < 0 || o.Params < 0:
+		return fmt.Errorf("iteration %v, params %v: neither may be negative", o.Iteration.V, o.Params)
+	}
+	if !o.Shrink.OK {
+		o.Shrink = datasets.Some[int64](1)
+	}
+	if !o.Iteration.OK && o.Params > 0 {
+		o.Iteration = datasets.Some(defaultIteration)
+	}
+	return uneven(o.Round, o.Iteration.V)
+}
+
+// rigid fills in jobs that are what the trace tells.
+func (o *GangOptions) rigid(w *datasets.Window, in *sched.Instance) error {
+	jobs := w.List()
+	for i := range jobs {
+		if err := o.fits(&jobs[i]); err != nil {
+			return err
+		}
+		n, compute := divide(jobs[i].Run, o.Round, o.Iteration.V)
+		stage := sched.Stage{Replicas: jobs[i].Gang, Compute: compute}
+		if stage.Replicas > 1 {
+			stage.Params = o.Params
+		}
+		in.Jobs[i].Iters, in.Jobs[i].Stages = n, []sched.Stage{stage}
+	}
+	for _, j := range w.Past(o.History) {
+		n, _ := divide(j.Run, o.Round, o.Iteration.V)
+		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: j.Gang, Iters: n})
+	}
+	return nil
 }
 
 // assigner gives jobs their configurations.
@@ -263,7 +327,7 @@ func (a *assigner) iterations(c *profile.Config, run sched.Duration) (int64, err
 		return 0, err
 	}
 	n := big.NewRat(int64(run), 1e9)
-	n.Quo(n, alpha).Quo(n, new(big.Rat).SetInt64(a.options.Shrink))
+	n.Quo(n, alpha).Quo(n, new(big.Rat).SetInt64(a.options.Shrink.V))
 	n.Add(n, big.NewRat(1, 2))
 	floor := new(big.Int).Div(n.Num(), n.Denom())
 	return max(1, floor.Int64()), nil

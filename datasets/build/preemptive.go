@@ -16,19 +16,19 @@ type PreemptiveOptions struct {
 	Models []Model // that jobs are given; nil stands for LazerModels
 
 	// Storage is the bandwidth at which a job's checkpoint is read and written;
-	// 0 stands for DefaultStorage.
-	Storage sched.Bandwidth
-	// State is the size of a checkpoint, in bytes per parameter; 0 stands for
+	// NULL is DefaultStorage.
+	Storage datasets.Opt[sched.Bandwidth]
+	// State is the size of a checkpoint, in bytes per parameter; NULL is
 	// DefaultState.
-	State int64
+	State datasets.Opt[int64]
 	// Startup comes on top of the reading at every (re)start: to start processes,
 	// initialise the GPUs and fill caches. 0 means none.
 	Startup sched.Time
 
 	// Iteration is about how long one training iteration takes: a job that ran
 	// for d has n = d/Iteration iterations, to the nearest and at least 1, of d/n
-	// each. 0 stands for Round or, without that, for 1s.
-	Iteration sched.Duration
+	// each. 0 makes the whole run one iteration; NULL is Round or, without that, 1s.
+	Iteration datasets.Opt[sched.Duration]
 }
 
 // The defaults of PreemptiveOptions.
@@ -94,16 +94,16 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 		m := o.Models[draw(w.Seed, "model", lotName(j)).IntN(len(o.Models))]
 		out := &in.Jobs[i]
 		out.Model = m.Name
-		n, compute := o.iterations(j.Run)
+		n, compute := divide(j.Run, o.Round, o.Iteration.V)
 		out.Iters, out.Stages = n, []sched.Stage{{Replicas: j.Gang, Compute: compute}}
-		save, err := transfer(m.Parameters, o.State, o.Storage)
+		save, err := transfer(m.Parameters, o.State.V, o.Storage.V)
 		if err != nil {
 			return nil, fmt.Errorf("model %q: %w", m.Name, err)
 		}
 		out.Load, out.Pause = roundUp(o.Startup+save, o.Round), roundUp(save, o.Round)
 	}
 	for _, j := range w.Past(o.History) {
-		n, _ := o.iterations(j.Run)
+		n, _ := divide(j.Run, o.Round, o.Iteration.V)
 		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: j.Gang, Iters: n})
 	}
 	return in, nil
@@ -113,38 +113,27 @@ func (o *PreemptiveOptions) complete() error {
 	if o.Models == nil {
 		o.Models = LazerModels()
 	}
-	if o.Storage == 0 {
-		o.Storage = DefaultStorage
+	if !o.Storage.OK {
+		o.Storage = datasets.Some(DefaultStorage)
 	}
-	if o.State == 0 {
-		o.State = DefaultState
+	if !o.State.OK {
+		o.State = datasets.Some[int64](DefaultState)
 	}
-	if o.Iteration == 0 {
-		o.Iteration = 1e9
+	if !o.Iteration.OK {
+		o.Iteration = datasets.Some(defaultIteration)
 		if o.Round > 0 {
-			o.Iteration = sched.Duration(o.Round) * 1000
+			o.Iteration.V = sched.Duration(o.Round) * 1000
 		}
 	}
 	switch {
 	case len(o.Models) == 0:
 		return fmt.Errorf("there are no models to give to jobs")
-	case o.Storage < 0 || o.State < 0 || o.Startup < 0 || o.Startup > sched.MaxTime || o.Iteration < 0:
-		return fmt.Errorf("storage %v, state %d bytes per parameter, startup %v, iteration %v: none of these may be negative, nor startup exceed %v", o.Storage, o.State, o.Startup, o.Iteration, sched.MaxTime)
-	case o.Round > 0 && sched.Duration(o.Round)*1000%o.Iteration != 0:
-		return fmt.Errorf("round %v is no multiple of iteration %v: running times would not stay multiples of it", o.Round, o.Iteration)
+	case o.Storage.V <= 0:
+		return fmt.Errorf("storage is %v: it must be positive", o.Storage.V)
+	case o.State.V < 0 || o.Startup < 0 || o.Startup > sched.MaxTime || o.Iteration.V < 0:
+		return fmt.Errorf("state %d bytes per parameter, startup %v, iteration %v: none of these may be negative, nor startup exceed %v", o.State.V, o.Startup, o.Iteration.V, sched.MaxTime)
 	}
-	return nil
-}
-
-// iterations returns n_j and the time of one iteration. Without Round, n_j
-// times the iteration differs from the run by at most n_j/2 nanoseconds; with
-// Round it is the run rounded up.
-func (o *PreemptiveOptions) iterations(run sched.Duration) (int64, sched.Duration) {
-	if o.Round > 0 {
-		run = sched.Duration(roundUp(sched.Time((run+999)/1000), o.Round)) * 1000
-	}
-	n := steps(run, o.Iteration)
-	return n, max(1, (run+sched.Duration(n)/2)/sched.Duration(n))
+	return uneven(o.Round, o.Iteration.V)
 }
 
 // transfer returns the time to move count items of the given size, rounded up

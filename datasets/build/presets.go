@@ -34,7 +34,7 @@ func ASRPT(gpu string) (GangOptions, error) {
 // the paper's three-layer stand-ins for the largest models are not built, so
 // that those that 14 times 12 GB cannot hold are left out.
 func ASRPTTestbed() (GangOptions, datasets.Slice, error) {
-	o := GangOptions{Common: Common{Cluster: sched.Uniform(1, 14, 128_000_000_000, 128_000_000_000)}, Shrink: 10}
+	o := GangOptions{Common: Common{Cluster: sched.Uniform(1, 14, 128_000_000_000, 128_000_000_000)}, Shrink: datasets.Some[int64](10)}
 	slice := datasets.Slice{Jobs: 75, At: datasets.At{Rule: datasets.AtRandom}, Repeat: 3}
 	gpu := partition()
 	for _, a := range profile.Architectures() {
@@ -92,7 +92,7 @@ func Lazer() PreemptiveOptions {
 func SJFBSBF() (SharingOptions, datasets.Slice) {
 	return SharingOptions{
 			Common:    Common{Cluster: sched.Uniform(16, 4, 1_250_000_000, 16_000_000_000)},
-			GPUMemory: 11_000_000_000,
+			GPUMemory: datasets.Some[sched.Bytes](11_000_000_000),
 		},
 		datasets.Slice{Jobs: 240, At: datasets.At{Rule: datasets.AtBusiest}}
 }
@@ -100,4 +100,4 @@ func SJFBSBF() (SharingOptions, datasets.Slice) {
 // PrimalDual returns the options of the primal-dual paper (section 7): 150
 // servers and slots of an hour, eight types of workers and ten of parameter
 // servers.
-func PrimalDual() ElasticOptions { return ElasticOptions{Servers: 150} }
+func PrimalDual() ElasticOptions { return ElasticOptions{Servers: datasets.Some(150)} }

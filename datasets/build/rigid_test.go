@@ -42,7 +42,7 @@ func TestPreemptive(t *testing.T) {
 
 func TestPreemptiveRounds(t *testing.T) {
 	w := window(t)
-	for _, iteration := range []sched.Duration{0, 500_000_000} {
+	for _, iteration := range []datasets.Opt[sched.Duration]{{}, datasets.Some[sched.Duration](500_000_000)} {
 		o := preemptiveOptions()
 		o.Round, o.Slotted, o.Iteration = 7*sched.Second, true, iteration
 		in := must(t)(Preemptive(w, o))
@@ -134,7 +134,7 @@ func TestSharing(t *testing.T) {
 		list := got.Sharing.Accumulation
 		for k, a := range list {
 			samples := (task.Batch + a.Steps - 1) / a.Steps
-			if a.Memory != task.Base+task.Sample*sched.Bytes(samples) || a.Memory > o.GPUMemory {
+			if a.Memory != task.Base+task.Sample*sched.Bytes(samples) || a.Memory > o.GPUMemory.V {
 				t.Errorf("job %q of %s in %d steps: %v", j.ID, task.Name, a.Steps, a.Memory)
 			}
 			if k > 0 && (a.Steps != 2*list[k-1].Steps || a.Iter < list[k-1].Iter || a.Memory > list[k-1].Memory) {
@@ -305,7 +305,7 @@ func TestSharingKeys(t *testing.T) {
 	w := window(t)
 	plain := must(t)(Sharing(w, sharingOptions()))
 	o := sharingOptions()
-	o.Load, o.Xi, o.Pause, o.Malleable = 4, 1.5, 30*sched.Second, true
+	o.Load, o.Xi, o.Pause, o.Malleable = datasets.Some(4.0), datasets.Some(1.5), 30*sched.Second, true
 	in := must(t)(Sharing(w, o))
 	for i := range in.Jobs {
 		a, b := plain.Jobs[i], in.Jobs[i]
@@ -323,8 +323,8 @@ func TestSharingKeys(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []func(*SharingOptions){func(o *SharingOptions) { o.Xi = 0.9 }, func(o *SharingOptions) { o.Load = -1 },
-		func(o *SharingOptions) { o.Load = 1e9 }, func(o *SharingOptions) { o.Pause = -1 }} {
+	for _, bad := range []func(*SharingOptions){func(o *SharingOptions) { o.Xi = datasets.Some(0.9) }, func(o *SharingOptions) { o.Load = datasets.Some(-1.0) },
+		func(o *SharingOptions) { o.Load = datasets.Some(1e9) }, func(o *SharingOptions) { o.Pause = -1 }} {
 		o := sharingOptions()
 		bad(&o)
 		if _, err := Sharing(w, o); err == nil {

@@ -18,9 +18,9 @@ import (
 type SharingOptions struct {
 	Common
 
-	// GPUMemory is the memory of every GPU; 0 takes the cluster's own, which
+	// GPUMemory is the memory of every GPU; NULL takes the cluster's own, which
 	// must then be there.
-	GPUMemory sched.Bytes
+	GPUMemory datasets.Opt[sched.Bytes]
 
 	Tasks []Task // that jobs are given; nil stands for PolluxTasks("rtx")
 
@@ -29,12 +29,12 @@ type SharingOptions struct {
 	// interference.Synthetic.
 	Interference [][]float64
 
-	// Xi, if not 0, is the factor of every pair of tasks, in place of
-	// Interference: at least 1.
-	Xi float64
-	// Load divides all releases, so that jobs come that many times as often; 0
-	// stands for 1.
-	Load float64
+	// Xi, if set, is the factor of every pair of tasks, in place of Interference: at
+	// least 1.
+	Xi datasets.Opt[float64]
+	// Load divides all releases, so that jobs come that many times as often; NULL
+	// is 1.
+	Load datasets.Opt[float64]
 	// Pause is what saving a job's state takes at every preemption and change of
 	// size, for policies that do either. With Round it is rounded up.
 	Pause sched.Time
@@ -206,8 +206,8 @@ func sharing(w *datasets.Window, o *SharingOptions) (*sched.Instance, error) {
 		out.Sharing = &sched.Sharing{Task: task, Accumulation: list}
 		out.Iters = steps(j.Run, list[0].Iter)
 		out.Pause = roundUp(o.Pause, o.Round)
-		if o.Load != 0 {
-			out.Release = roundUp(sched.Time(float64(j.Submit-first)/o.Load), o.Round)
+		if o.Load.OK {
+			out.Release = roundUp(sched.Time(float64(j.Submit-first)/o.Load.V), o.Round)
 		}
 		if k := (key{task, j.Gang}); o.Malleable {
 			if sizes[k] == nil {
@@ -247,17 +247,19 @@ func (o *SharingOptions) complete() error {
 		names = append(names, o.Tasks[i].Name)
 	}
 	switch {
-	case o.Xi != 0 && !(o.Xi >= 1 && o.Xi <= maxXi):
-		return fmt.Errorf("xi is %v: it must be between 1 and %v", o.Xi, float64(maxXi))
-	case o.Load < 0 || o.Load != 0 && !(o.Load >= minLoad && o.Load <= 1/minLoad):
-		return fmt.Errorf("load is %v: it must be between %v and %v", o.Load, minLoad, 1/minLoad)
+	case o.Xi.OK && !(o.Xi.V >= 1 && o.Xi.V <= maxXi):
+		return fmt.Errorf("xi is %v: it must be between 1 and %v", o.Xi.V, float64(maxXi))
+	case o.Load.OK && !(o.Load.V >= minLoad && o.Load.V <= 1/minLoad):
+		return fmt.Errorf("load is %v: it must be between %v and %v", o.Load.V, minLoad, 1/minLoad)
+	case o.GPUMemory.OK && o.GPUMemory.V <= 0:
+		return fmt.Errorf("gpuMemory is %v: it must be positive", o.GPUMemory.V)
 	case o.Pause < 0 || o.Pause > sched.MaxTime:
 		return fmt.Errorf("pause is %v: it must be between 0s and %v", o.Pause, sched.MaxTime)
 	}
-	if o.Xi != 0 {
+	if o.Xi.OK {
 		o.Interference = make([][]float64, len(names))
 		for a := range o.Interference {
-			o.Interference[a] = slices.Repeat([]float64{o.Xi}, len(names))
+			o.Interference[a] = slices.Repeat([]float64{o.Xi.V}, len(names))
 		}
 	}
 	if o.Interference == nil {
@@ -273,8 +275,8 @@ func (o *SharingOptions) complete() error {
 	}
 	servers := make([]sched.Server, len(o.Cluster.Servers)) // not the caller's
 	for i, s := range o.Cluster.Servers {
-		if o.GPUMemory != 0 {
-			s.GPUMemory = o.GPUMemory
+		if o.GPUMemory.OK {
+			s.GPUMemory = o.GPUMemory.V
 		}
 		if s.GPUs > 0 && s.GPUMemory <= 0 {
 			return fmt.Errorf("server %d has GPUs of %v: the sharing model needs their memory, such as gpuMemory: 24GB in a suite", i, s.GPUMemory)

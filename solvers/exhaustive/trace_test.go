@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"yardstick/datasets"
+	"yardstick/datasets/build"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -29,7 +30,7 @@ func traceWindows(tb testing.TB, jobs, servers, gpus int, params sched.Bytes) []
 	}
 	var out []*sched.Instance
 	for _, w := range windows {
-		in, err := w.Build(datasets.Options{Name: fmt.Sprint(w.First), Cluster: sched.Uniform(servers, gpus, 1.25e9, 300e9), Params: params, Weights: datasets.WeightsRandom})
+		in, err := build.Gang(&w, build.GangOptions{Common: build.Common{Name: fmt.Sprint(w.First), Cluster: sched.Uniform(servers, gpus, 1.25e9, 300e9), Weights: datasets.WeightsRandom}, Params: params})
 		if err != nil {
 			tb.Fatal(err)
 		}
