@@ -32,13 +32,37 @@ type Replayed struct {
 
 // Policy returns the method that replays an instance under an online policy.
 func Policy(ref MethodRef, version string, p Replayed) Method {
-	return &policyMethod{ref, version, p}
+	return &policyMethod{ref: ref, version: version, policy: p}
 }
 
 type policyMethod struct {
 	ref     MethodRef
 	version string
 	policy  Replayed
+	configuration
+}
+
+// configuration is what a method was made with, as text.
+type configuration struct{ text string }
+
+func (s *configuration) configure(text string) { s.text = text }
+func (s *configuration) settings() string      { return s.text }
+
+// Configured notes what a method was made with: the values that its parameters
+// have, whether they were given or not.
+func Configured(m Method, values ...any) Method {
+	if c, ok := m.(interface{ configure(string) }); ok {
+		c.configure(fmt.Sprintf("%+v", values))
+	}
+	return m
+}
+
+// Settings returns what the method was made with, "" if there is no choice.
+func Settings(m Method) string {
+	if c, ok := m.(interface{ settings() string }); ok {
+		return c.settings()
+	}
+	return ""
 }
 
 func (m *policyMethod) Ref() MethodRef  { return m.ref }
@@ -99,7 +123,7 @@ func (m *policyMethod) replay(ctx context.Context, p Problem) (*sim.Result, *Rou
 // LowerBound returns the method that computes one bound, an upper one where the
 // objective is maximised.
 func LowerBound(ref MethodRef, version string, bound BoundFunc) Method {
-	return &boundMethod{ref, version, bound}
+	return &boundMethod{ref: ref, version: version, bound: bound}
 }
 
 // BoundFunc computes a bound on one objective and says why it stopped: a limit
@@ -119,6 +143,7 @@ type boundMethod struct {
 	ref     MethodRef
 	version string
 	bound   BoundFunc
+	configuration
 }
 
 func (m *boundMethod) Ref() MethodRef  { return m.ref }
@@ -148,6 +173,7 @@ type searchMethod struct {
 	version string
 	kind    Kind
 	solve   func(context.Context, Problem, sched.Objective) (Outcome, error)
+	configuration
 }
 
 func (m *searchMethod) Ref() MethodRef  { return m.ref }
@@ -195,19 +221,19 @@ func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outco
 // one objective. It is not asked for objectives that differ from another by a
 // constant of the instance.
 func Search(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
-	return &searchMethod{ref, version, Exact, solve}
+	return &searchMethod{ref: ref, version: version, kind: Exact, solve: solve}
 }
 
 // Heuristic returns a method that sees the whole instance and does not aim at
 // the optimum; it may prove a bound all the same. It is otherwise like Search.
 func Heuristic(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
-	return &searchMethod{ref, version, Offline, solve}
+	return &searchMethod{ref: ref, version: version, kind: Offline, solve: solve}
 }
 
 // Exhaustive returns the continuous-time branch and bound over semi-active
 // schedules.
 func Exhaustive(ref MethodRef, version string) Method {
-	return &searchMethod{ref, version, Exact, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
+	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		r, err := exhaustive.Solve(ctx, p.Instance, objective, exhaustive.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
 		switch {
 		case errors.Is(err, exhaustive.ErrUnsupported):
@@ -227,7 +253,7 @@ func Exhaustive(ref MethodRef, version string) Method {
 // solver: rounded down for the bound, rounded up for the schedule. The slot is
 // chosen by the formulation if 0.
 func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time) Method {
-	return &searchMethod{ref, version, Exact, func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
+	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		if why, err := notTimeIndexed(p.Instance, objective, slot); why != "" || err != nil {
 			return Outcome{Termination: milp.Skipped, Message: why}, err
 		}

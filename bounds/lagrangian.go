@@ -14,7 +14,7 @@ const lagrangianName = "lagrangian"
 // LagrangianOptions direct [Lagrangian]. The zero value is a good choice. Every
 // limit counts work, so that results do not depend on the machine's speed.
 type LagrangianOptions struct {
-	// Slots is the most slots that the grid may have; 0 means 3,000.
+	// Slots is the most slots that the grid may have; 0 means LagrangianSlots.
 	Slots int
 	// Slot is the shortest length of a slot; 0 sets no limit. If all of the
 	// time up to the horizon can be cut into slots of that length, it will be.
@@ -24,7 +24,7 @@ type LagrangianOptions struct {
 	// quarter more than all GPUs together need to do all work.
 	Horizon sched.Time
 	// Iterations are evaluations of the bound on each of the ever finer grids,
-	// at most; 0 means 60.
+	// at most; 0 means LagrangianIterations.
 	Iterations int
 	// Steps limits how many starts of jobs are looked at in all; 0 means one
 	// billion, which take about five seconds.
@@ -33,6 +33,12 @@ type LagrangianOptions struct {
 	// search.
 	Upper *big.Rat
 }
+
+// What LagrangianOptions stand for where they say nothing.
+const (
+	LagrangianSlots      = 3000
+	LagrangianIterations = 60
+)
 
 // Dual is a lower bound with the prices that prove it.
 type Dual struct {
@@ -87,8 +93,8 @@ func (o *LagrangianOptions) complete(w *workload) error {
 	if o.Slots < 0 || o.Slots > maxSlots || o.Slot < 0 || o.Horizon < 0 || o.Horizon > lastTime || o.Iterations < 0 || o.Steps < 0 {
 		return fmt.Errorf("bounds: %s: options %+v: none may be negative, slots exceed %d or the horizon %v", lagrangianName, *o, maxSlots, lastTime)
 	}
-	defaultTo(&o.Slots, 3000)
-	defaultTo(&o.Iterations, 60)
+	defaultTo(&o.Slots, LagrangianSlots)
+	defaultTo(&o.Iterations, LagrangianIterations)
 	defaultTo(&o.Steps, 1_000_000_000)
 	defaultTo(&o.Slot, 1)
 	if o.Horizon == 0 {

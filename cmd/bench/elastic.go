@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"time"
 
@@ -37,11 +38,11 @@ func replayElastic(policy func(seed uint64) sim.Policy) bench.Replayed {
 func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := elastic.FIFOOptions{Backfill: p.flag("backfill"), Ideal: p.flag("ideal")}
-	return bench.Policy(ref, "1", replayElastic(func(seed uint64) sim.Policy {
+	return bench.Configured(bench.Policy(ref, "1", replayElastic(func(seed uint64) sim.Policy {
 		o := o
 		o.Seed = seed
 		return elastic.FIFO(o)
-	})), p.finish()
+	})), o), p.finish()
 }
 
 // elasticOptimum is branch and price, for sums of completion times and for the
@@ -121,9 +122,9 @@ func elasticClosed(bound func(*sched.Instance, sched.Objective, sched.Class) (bo
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		class := p.elasticClass()
-		return bench.LowerBound(ref, "1", bench.Closed(func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+		return bench.Configured(bench.LowerBound(ref, "1", bench.Closed(func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 			return bound(in, o, class)
-		})), p.finish()
+		})), class), p.finish()
 	}
 }
 
@@ -142,25 +143,25 @@ func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
 	if p.err == nil && ratio < 1.01 {
 		p.err = errors.New("ratio: it must be at least 1.01")
 	}
-	return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 		limits := milp.Limits{Time: p.Limits.Solve}
 		if o == sched.ScheduledWeight {
 			return formulation.Weight(ctx, p.Instance, class, lpsolve.LP{}, limits)
 		}
 		b, termination, err := formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, limits)
 		return b, termination, applicable(err)
-	}), p.finish()
+	}), class, ratio), p.finish()
 }
 
 // elasticDeadlines adds up, over all slots, the weight that cannot be done by
 // then.
 func elasticDeadlines(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	steps := p.count("steps")
-	return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+	steps := p.count("steps", 0, 0)
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 		b, termination, err := formulation.Deadlines(ctx, p.Instance, o, steps, milp.Limits{Time: p.Limits.Solve})
 		return b, termination, applicable(err)
-	}), p.finish()
+	}), steps), p.finish()
 }
 
 // number reads a parameter that is a decimal number or a fraction.
@@ -168,5 +169,8 @@ func (p *params) number(name, fallback string) float64 {
 	v := new(big.Rat)
 	p.text(name, fallback, v)
 	f, _ := v.Float64()
+	if math.IsInf(f, 0) && p.err == nil {
+		p.err = fmt.Errorf("%s: it is too large", name)
+	}
 	return f
 }

@@ -32,7 +32,7 @@ func (p *params) greedy() primaldual.Greedy {
 	p.text("prices", g.Pricing.String(), &g.Pricing)
 	p.text("order", g.Order.String(), &g.Order)
 	g.Fill = p.flag("fill")
-	g.Steps = p.count("steps")
+	g.Steps = p.count("steps", 0, 0)
 	if g.Factor = p.number("factor", "1"); g.Factor <= 0 && p.err == nil {
 		p.err = errors.New("factor: it must be positive")
 	}
@@ -44,7 +44,7 @@ func (p *params) greedy() primaldual.Greedy {
 func aMaxWeight(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	g := p.greedy()
-	return bench.Heuristic(ref, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
+	return bench.Configured(bench.Heuristic(ref, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		in := p.Instance
 		if err := forWeight(in, o); err != nil {
 			return skipped(err), nil
@@ -63,7 +63,7 @@ func aMaxWeight(ref bench.MethodRef) (bench.Method, error) {
 		}
 		s.Sort()
 		return bench.Outcome{Schedule: s, Termination: bench.Completed, Bounds: []bounds.Bound{elasticBound(ref.Name, o, b.Upper)}}, nil
-	}), p.finish()
+	}), g), p.finish()
 }
 
 // elasticDensity is the greedy algorithm by density, for the weight done by a
@@ -85,8 +85,8 @@ func elasticDensity(ref bench.MethodRef) (bench.Method, error) {
 // of subgradient descent.
 func elasticPrices(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	steps := p.count("steps")
-	return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+	steps := p.count("steps", 0, 0)
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 		if err := forWeight(p.Instance, o); err != nil {
 			return bounds.Bound{}, "", err
 		}
@@ -104,7 +104,7 @@ func elasticPrices(ref bench.MethodRef) (bench.Method, error) {
 			return b, milp.TimeLimit, nil
 		}
 		return b, milp.Optimal, nil
-	}), p.finish()
+	}), steps), p.finish()
 }
 
 // forWeight returns bounds.ErrNotApplicable unless the weight done by a deadline
@@ -132,7 +132,7 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 	formula := false // alpha of Theorem 5, which knows all jobs in advance
 	if o.Form == primaldual.Literal {
 		if formula = p.get("alpha", "1") == "formula"; !formula {
-			o.Alpha = max(p.count("alpha"), 1)
+			o.Alpha = p.count("alpha", 1, 1)
 		}
 	}
 	exact := p.flag("exact")
@@ -144,7 +144,7 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 		return nil, err
 	}
 	printed := o.Form == primaldual.Literal && !exact && g.Pricing == primaldual.Printed && !g.Fill
-	return bench.Policy(ref, "1", bench.Replayed{
+	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{
 		Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, *bench.Rounds, error) {
 			o := o
 			o.MaxWeight = g
@@ -164,7 +164,7 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 			return r, &bench.Rounds{Alpha: alpha, Kept: kept}, err
 		},
 		Theorems: primalDualTheorems(printed),
-	}), nil
+	}), o, formula, exact, g), nil
 }
 
 // primalDualTheorems evaluates Lemma 1, and with printed prices in the literal form

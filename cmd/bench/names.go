@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"yardstick/formulate/interval"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
+	"yardstick/heuristics/forest"
 	"yardstick/heuristics/lazer"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/predict"
@@ -127,15 +129,18 @@ func resolve(ref bench.MethodRef) (bench.Method, error) {
 // params reads a reference's parameters one by one and finds those left over.
 type params struct {
 	values map[string]string
-	known  []string
+	known  []string // names
+	usual  []string // names with the values that they have where they are not given
 	err    error
 }
 
 func readParams(ref bench.MethodRef) *params { return &params{values: ref.Params} }
 
-// get returns the parameter's value, or fallback if it is not given.
+// get returns the parameter's value, or fallback if it is not given. No value of
+// a parameter stands for not giving it: what is not given is the fallback, which can
+// be given too.
 func (p *params) get(name, fallback string) string {
-	p.known = append(p.known, name)
+	p.known, p.usual = append(p.known, name), append(p.usual, name+"="+fallback)
 	if v, ok := p.values[name]; ok {
 		return v
 	}
@@ -158,20 +163,36 @@ func (p *params) flag(name string) bool {
 	return v
 }
 
-// count reads a parameter that is a whole number, and 0 if it is not given.
-func (p *params) count(name string) int {
-	n, err := strconv.Atoi(p.get(name, "0"))
-	if (err != nil || n < 0) && p.err == nil {
-		p.err = fmt.Errorf("%s: it must be a whole number, not negative", name)
+// count reads a parameter that is a whole number of at least the given one.
+func (p *params) count(name string, fallback, least int) int {
+	n, err := strconv.Atoi(p.get(name, strconv.Itoa(fallback)))
+	if (err != nil || n < least) && p.err == nil {
+		p.err = fmt.Errorf("%s: it must be a whole number, at least %d", name, least)
 	}
 	return n
+}
+
+// time reads a parameter that is a time of at least the given one.
+func (p *params) time(name, fallback string, least sched.Time) sched.Time {
+	var t sched.Time
+	p.text(name, fallback, &t)
+	if t < least && p.err == nil {
+		p.err = fmt.Errorf("%s: it must be at least %v", name, least)
+	}
+	return t
+}
+
+// given reports whether the suite says what the parameter is.
+func (p *params) given(name string) bool {
+	_, ok := p.values[name]
+	return ok
 }
 
 // finish returns the first error, an unknown parameter included.
 func (p *params) finish() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if p.err == nil && !slices.Contains(p.known, name) {
-			p.err = fmt.Errorf("parameter %q is unknown: %s", name, strings.Join(p.known, ", "))
+			p.err = fmt.Errorf("parameter %q is unknown here: %s", name, cmp.Or(strings.Join(p.usual, ", "), "there are none"))
 		}
 	}
 	return p.err
@@ -200,8 +221,8 @@ func searched(ctx context.Context) milp.Termination {
 // lagrangian reads how much work the bound may take.
 func lagrangian(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	o := bounds.LagrangianOptions{Iterations: p.count("iterations"), Slots: p.count("slots")}
-	return bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
+	o := bounds.LagrangianOptions{Iterations: p.count("iterations", bounds.LagrangianIterations, 1), Slots: p.count("slots", bounds.LagrangianSlots, 1)}
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
 		d, err := bounds.Lagrangian(ctx, problem.Instance, objective, o)
 		switch {
 		case err != nil:
@@ -210,7 +231,7 @@ func lagrangian(ref bench.MethodRef) (bench.Method, error) {
 			return d.Bound, milp.Interrupted, nil
 		}
 		return d.Bound, milp.Optimal, nil
-	}), p.finish()
+	}), o), p.finish()
 }
 
 // intervalBound makes a bound by a linear program over the time axis.
@@ -246,8 +267,10 @@ func exhaustiveMethod(ref bench.MethodRef) (bench.Method, error) {
 // parameter solver says lpsolve-mip.
 func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	var slot sched.Time
-	p.text("slot", "0s", &slot)
+	var slot sched.Time // 0 is the formulation's choice, of the instance and the objective
+	if p.get("slot", "auto") != "auto" {
+		slot = p.time("slot", "auto", 1)
+	}
 	name := p.get("solver", "branch")
 	if err := p.finish(); err != nil {
 		return nil, err
@@ -256,7 +279,7 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bench.TimeIndexed(ref, "2", solver, slot), nil
+	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot), name, slot), nil
 }
 
 // solverOf returns the solver of a name, which runs in this process. In a run that is
@@ -283,7 +306,7 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.Met
 			return nil, err
 		}
 		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
-		return bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return policy(o) }}), nil
+		return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return policy(o) }}), o), nil
 	}
 }
 
@@ -295,12 +318,12 @@ func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(benc
 		o := listsched.Published()
 		p.text("placement", o.Placement.String(), &o.Placement)
 		p.text("layout", o.Layout.String(), &o.Layout)
-		replayed := p.predictor(predict.Forest)
+		replayed, predictions := p.predictor(predict.Forest)
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
 		replayed.New = func(*sched.Instance) sim.Policy { return policy(o) }
-		return bench.Policy(ref, "2", replayed), nil
+		return bench.Configured(bench.Policy(ref, "2", replayed), o, predictions), nil
 	}
 }
 
@@ -318,8 +341,9 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		p.text("reference", o.Reference.String(), &o.Reference)
 		o.IdleStart = p.flag("idle-start")
 		replayed := bench.Replayed{New: func(*sched.Instance) sim.Policy { return asrpt.Perfect(o) }}
+		var predictions predict.Options
 		if !perfect {
-			replayed = p.predictor(predict.Forest)
+			replayed, predictions = p.predictor(predict.Forest)
 			replayed.New = func(*sched.Instance) sim.Policy { return asrpt.New(o) }
 		}
 		if err := p.finish(); err != nil {
@@ -332,7 +356,7 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 			Evaluate: func(v *verify.Verified, r *bench.Replay, opt theorems.Interval) ([]theorems.Result, error) {
 				return errata.Theorems(v, o, r.Predicted(len(v.Instance().Jobs)), opt)
 			}}
-		return bench.Policy(ref, "1", replayed), nil
+		return bench.Configured(bench.Policy(ref, "1", replayed), o, predictions), nil
 	}
 }
 
@@ -344,26 +368,30 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		o := lazer.Options{Prune: p.flag("prune"), WakeDeferred: p.flag("wake-deferred"), NoFree: p.flag("no-free"), OwnGPUs: p.flag("own-gpus")}
 		p.text("placement", o.Placement.String(), &o.Placement)
-		var seed uint64
-		var fixed sched.Time
-		if predicting {
-			seed = uint64(p.count("seed"))
-			p.text("defer", "0s", &fixed)
+		deferral := func() lazer.Deferral { return nil }
+		chosen := "never"
+		switch {
+		case predicting && p.get("defer", "predicted") != "predicted":
+			fixed := lazer.Fixed(p.time("defer", "predicted", 0))
+			if fixed > 0 && sched.Time(fixed) < lazer.Shortest && p.err == nil {
+				p.err = fmt.Errorf("defer: it must be 0s or at least %v", lazer.Shortest)
+			}
+			deferral, chosen = func() lazer.Deferral { return fixed }, fmt.Sprintf("always by %v", sched.Time(fixed))
+		case predicting:
+			seed := uint64(p.count("seed", 0, 0))
+			deferral, chosen = func() lazer.Deferral { return lazer.New(seed) }, fmt.Sprintf("as predicted with seed %d", seed)
 		}
-		replayed := p.predictor(predict.Perfect)
+		replayed, predictions := p.predictor(predict.Perfect)
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
 		replayed.New = func(*sched.Instance) sim.Policy {
-			switch {
-			case fixed > 0:
-				return lazer.Deferring(o, lazer.Fixed(fixed))
-			case predicting:
-				return lazer.Deferring(o, lazer.New(seed))
+			if !predicting {
+				return lazer.SRTF(o)
 			}
-			return lazer.SRTF(o)
+			return lazer.Deferring(o, deferral())
 		}
-		return bench.Policy(ref, "2", replayed), nil
+		return bench.Configured(bench.Policy(ref, "2", replayed), o, chosen, predictions), nil
 	}
 }
 
@@ -371,37 +399,33 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 func periodicPolicy(interval string) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
-		var every sched.Time
-		p.text("interval", interval, &every)
+		every := p.time("interval", interval, 1)
 		var rule sim.Rule
 		p.text("placement", rule.String(), &rule)
-		replayed := p.predictor(predict.Perfect)
+		replayed, predictions := p.predictor(predict.Perfect)
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		if every <= 0 {
-			return nil, fmt.Errorf("interval: it must be positive")
-		}
 		replayed.New = func(*sched.Instance) sim.Policy { return lazer.NewPeriodic(every, rule) }
-		return bench.Policy(ref, "1", replayed), nil
+		return bench.Configured(bench.Policy(ref, "1", replayed), every, rule, predictions), nil
 	}
 }
 
 // predictor reads what a policy's predictions come from: predictor, and what
 // goes with it.
-func (p *params) predictor(fallback predict.Model) bench.Replayed {
+func (p *params) predictor(fallback predict.Model) (bench.Replayed, predict.Options) {
 	o := predict.Options{}
 	p.text("predictor", fallback.String(), &o.Model)
 	switch o.Model {
 	case predict.Perfect:
-		return bench.Replayed{}
+		return bench.Replayed{}, o
 	case predict.Forest:
-		o.Trees = p.count("trees")
+		o.Trees = p.count("trees", forest.Trees, 1)
 		o.Gang = p.flag("gang")
 	default:
 		p.text("by", o.By.String(), &o.By)
 	}
-	o.Retraining.Completions = p.count("retrain-after")
-	p.text("retrain-every", "0s", &o.Retraining.Period)
-	return bench.Replayed{Predictor: o.Model.String(), NewPredictor: o.New}
+	o.Retraining.Completions = p.count("retrain-after", 0, 0) // 0 is never
+	o.Retraining.Period = p.time("retrain-every", "0s", 0)    // 0s is never
+	return bench.Replayed{Predictor: o.Model.String(), NewPredictor: o.New}, o
 }

@@ -18,8 +18,8 @@ import (
 // boutSearch is the dynamic program over the preemptive schedules in slots.
 func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	o := bouts.Options{NonPreemptive: p.flag("non-preemptive"), States: p.count("states")}
-	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
+	o := bouts.Options{NonPreemptive: p.flag("non-preemptive"), States: p.count("states", bouts.States, 1)}
+	return bench.Configured(bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
 		o := o
 		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
 		r, err := bouts.Solve(ctx, p.Instance, objective, o)
@@ -31,7 +31,7 @@ func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 		}
 		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
 			Bounds: []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Lower}}}, nil
-	}), p.finish()
+	}), o), p.finish()
 }
 
 // boutProgram is the integer program over the bouts of the jobs, proven by our
@@ -39,7 +39,7 @@ func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 func boutProgram(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := preemptive.Options{NonPreemptive: p.flag("non-preemptive")}
-	return bench.Search(ref, "2", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
+	return bench.Configured(bench.Search(ref, "2", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
 		o := o
 		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
 		solver := branch.New(lpsolve.LP{})
@@ -56,7 +56,7 @@ func boutProgram(ref bench.MethodRef) (bench.Method, error) {
 		}
 		out.Solves = []bench.Solve{{Formulation: ref.Name, Relation: r.Relation.String(), Solver: solver.Name(), Rows: r.Rows, Columns: r.Cols, Nonzeros: r.Nonzeros, Result: *r.MIP}}
 		return out, nil
-	}), p.finish()
+	}), o.NonPreemptive), p.finish()
 }
 
 // gridLP is the linear program of work per slot, of the instance's kind of time.

@@ -23,9 +23,9 @@ func bsbfPolicy(ref bench.MethodRef) (bench.Method, error) {
 	o := sharing.Options{Recheck: p.flag("recheck")}
 	p.text("condition", o.Condition.String(), &o.Condition)
 	p.text("placement", o.Placement.String(), &o.Placement)
-	replayed := p.predictor(predict.Perfect)
+	replayed, predictions := p.predictor(predict.Perfect)
 	replayed.New = func(in *sched.Instance) sim.Policy { return sharing.BSBF(in.Interference, o) }
-	return bench.Policy(ref, "1", replayed), p.finish()
+	return bench.Configured(bench.Policy(ref, "1", replayed), o, predictions), p.finish()
 }
 
 // ffsPolicy makes SJF-FFS, which always shares.
@@ -33,9 +33,9 @@ func ffsPolicy(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	var rule sim.Rule
 	p.text("placement", rule.String(), &rule)
-	replayed := p.predictor(predict.Perfect)
+	replayed, predictions := p.predictor(predict.Perfect)
 	replayed.New = func(in *sched.Instance) sim.Policy { return sharing.FFS(in.Interference, rule) }
-	return bench.Policy(ref, "1", replayed), p.finish()
+	return bench.Configured(bench.Policy(ref, "1", replayed), rule, predictions), p.finish()
 }
 
 func sharingFIFO(ref bench.MethodRef) (bench.Method, error) {
@@ -46,9 +46,9 @@ func sharingFIFO(ref bench.MethodRef) (bench.Method, error) {
 func sharingSJF(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	strict := p.flag("strict")
-	replayed := p.predictor(predict.Perfect)
+	replayed, predictions := p.predictor(predict.Perfect)
 	replayed.New = func(*sched.Instance) sim.Policy { return sharing.SJF(strict) }
-	return bench.Policy(ref, "1", replayed), p.finish()
+	return bench.Configured(bench.Policy(ref, "1", replayed), strict, predictions), p.finish()
 }
 
 // polluxPolicy makes the malleable policy, of instances that list sizes.
@@ -63,7 +63,7 @@ func polluxPolicy(ref bench.MethodRef) (bench.Method, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return pollux.New(o) }}), nil
+	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return pollux.New(o) }}), o), nil
 }
 
 // thetaHybrid is the combination of bounds for the sharing model.
@@ -88,7 +88,7 @@ func tiresiasPolicy(ref bench.MethodRef) (bench.Method, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return sharing.NewTiresias(o) }}), nil
+	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return sharing.NewTiresias(o) }}), o), nil
 }
 
 // pairLP is the linear program over pairs of jobs, of the instance's kind of

@@ -25,9 +25,12 @@ type Sample struct {
 	Y int64
 }
 
+// Trees is how many trees a forest has where its options do not say.
+const Trees = 100
+
 // TrainOptions are the settings of Train; the zero value is the paper's.
 type TrainOptions struct {
-	Trees    int    // number of trees; 0 stands for 100
+	Trees    int    // number of trees; 0 stands for the constant of that name
 	MaxDepth int    // splits from root to leaf; 0 sets no limit
 	Whole    bool   // grow every tree on the samples themselves, not on bootstrap samples
 	Seed     uint64 // of the bootstrap samples and of ties between features
@@ -67,7 +70,7 @@ func Train(samples []Sample, o TrainOptions) (*Regressor, error) {
 		return nil, fmt.Errorf("forest: %d samples: at most %d can be counted", len(samples), math.MaxInt32)
 	}
 	if o.Trees == 0 {
-		o.Trees = 100
+		o.Trees = Trees
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

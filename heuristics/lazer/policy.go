@@ -184,7 +184,7 @@ func (p *Policy) preempt(j *job, victims []*job) error {
 		return err
 	}
 	p.forecast.open(now, x, c)
-	if x < sched.Second/1000 {
+	if x < Shortest {
 		p.execute(j, victims)
 		return nil
 	}

@@ -13,6 +13,10 @@ import (
 // Source: Lazer, section 4.2.
 const Longest = 100 * sched.Second
 
+// Shortest is the shortest deferral: a preemption that would be deferred by less is
+// done at once. Not in the source.
+const Shortest = sched.Second / 1000
+
 // The stages of the deferral predictor.
 const (
 	bootstrap = 10  // M, the observations that the process starts from

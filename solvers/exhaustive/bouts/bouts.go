@@ -55,11 +55,14 @@ import (
 // ErrUnsupported reports an instance or objective outside the solver's range.
 var ErrUnsupported = errors.New("the search over slots does not apply")
 
+// States is how many states a search keeps where its options do not say.
+const States = 2_000_000
+
 // Options direct a search. The zero value asks for nothing special.
 type Options struct {
 	// Limits: nodes are states expanded; they count reproducibly, time does not.
 	Limits milp.Limits
-	// States is the most states kept, about 200 bytes each; 0 means two million.
+	// States is the most states kept, about 200 bytes each; 0 means the constant of that name.
 	States int
 	// NonPreemptive searches class Ns, in which every job has one bout.
 	NonPreemptive bool

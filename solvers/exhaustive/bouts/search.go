@@ -57,7 +57,7 @@ type search struct {
 
 func newSearch(ctx context.Context, p *problem, o Options) *search {
 	if o.States <= 0 {
-		o.States = 2_000_000
+		o.States = States
 	}
 	return &search{ctx: ctx, p: p, o: o, begin: time.Now(), relax: newRelaxation(p), known: map[key]int32{}, best: incumbent{cost: math.MaxInt64}}
 }
