@@ -140,7 +140,9 @@ func readParams(ref bench.MethodRef) *params { return &params{values: ref.Params
 // a parameter stands for not giving it: what is not given is the fallback, which can
 // be given too.
 func (p *params) get(name, fallback string) string {
-	p.known, p.usual = append(p.known, name), append(p.usual, name+"="+fallback)
+	if !slices.Contains(p.known, name) {
+		p.known, p.usual = append(p.known, name), append(p.usual, name+"="+fallback)
+	}
 	if v, ok := p.values[name]; ok {
 		return v
 	}
@@ -180,12 +182,6 @@ func (p *params) time(name, fallback string, least sched.Time) sched.Time {
 		p.err = fmt.Errorf("%s: it must be at least %v", name, least)
 	}
 	return t
-}
-
-// given reports whether the suite says what the parameter is.
-func (p *params) given(name string) bool {
-	_, ok := p.values[name]
-	return ok
 }
 
 // finish returns the first error, an unknown parameter included.
