@@ -12,8 +12,9 @@ type stages struct {
 	cluster  *sched.Cluster
 	list     []sched.Stage
 	traffic  [][]int64
-	replicas []int // K_s
-	width    []int // t_s
+	near     [][]int // with which stages each exchanges any
+	replicas []int   // K_s
+	width    []int   // t_s
 	scratch  []term
 }
 
@@ -35,6 +36,15 @@ func stagesOf(in *sched.Instance, j *sched.Job) *stages {
 	for s := 0; s+1 < n && len(j.Edges) == 0; s++ {
 		exchange(s, s+1, j.Stages[s].Boundary)
 	}
+	for s := range b.traffic {
+		var near []int
+		for u, d := range b.traffic[s] {
+			if d != 0 {
+				near = append(near, u)
+			}
+		}
+		b.near = append(b.near, near)
+	}
 	return b
 }
 
@@ -55,10 +65,8 @@ func (b *stages) beta(s int, counts []int, gpus int) []term {
 	inter, intra := int64(b.cluster.Inter), int64(b.cluster.Intra)
 	out := append(b.scratch[:0], term{[4]int64{int64(b.list[s].Compute), 1, 1, 1}, [4]int64{1e9, 1, 1, 1}})
 	put := func(num, den [4]int64) { out = append(out, term{num, den}) }
-	for u, d := range b.traffic[s] {
-		if d == 0 {
-			continue
-		}
+	for _, u := range b.near[s] {
+		d := b.traffic[s][u]
 		all, here := int64(b.replicas[u]), int64(counts[u])
 		if all > here {
 			put([4]int64{2, d, sub(all, here), int64(gpus)}, [4]int64{k, t, all, inter})
@@ -97,33 +105,31 @@ func (b *stages) alpha(counts []int, gpus int) *big.Rat {
 		if x == 0 {
 			continue
 		}
-		sum := new(big.Rat)
-		for _, t := range b.beta(s, counts, gpus) {
-			sum.Add(sum, new(big.Rat).SetFrac(product(t.num), product(t.den)))
-		}
-		if sum.Cmp(worst) > 0 {
-			worst = sum
+		if v := exactly(b.beta(s, counts, gpus)); v.Cmp(worst) > 0 {
+			worst = v
 		}
 	}
 	return worst
 }
 
-// about returns alpha within a relative 2^-40: terms are positive, and no product
-// of four int64 leaves the range.
-func (b *stages) about(counts []int, gpus int) float64 {
-	worst := 0.0
-	for s, x := range counts {
-		if x == 0 {
-			continue
-		}
-		sum := 0.0
-		for _, t := range b.beta(s, counts, gpus) {
-			sum += float64(t.num[0]) * float64(t.num[1]) * float64(t.num[2]) * float64(t.num[3]) /
-				(float64(t.den[0]) * float64(t.den[1]) * float64(t.den[2]) * float64(t.den[3]))
-		}
-		worst = max(worst, sum)
+// exactly returns the sum of terms.
+func exactly(terms []term) *big.Rat {
+	sum := new(big.Rat)
+	for _, t := range terms {
+		sum.Add(sum, new(big.Rat).SetFrac(product(t.num), product(t.den)))
 	}
-	return worst
+	return sum
+}
+
+// roughly returns the sum of terms within a relative 2^-40: they are positive, and
+// no product of four int64 leaves the range.
+func roughly(terms []term) float64 {
+	sum := 0.0
+	for _, t := range terms {
+		sum += float64(t.num[0]) * float64(t.num[1]) * float64(t.num[2]) * float64(t.num[3]) /
+			(float64(t.den[0]) * float64(t.den[1]) * float64(t.den[2]) * float64(t.den[3]))
+	}
+	return sum
 }
 
 // runs returns ceil(n·alpha) in microseconds, alpha being in seconds.

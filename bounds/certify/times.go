@@ -2,6 +2,7 @@ package certify
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"slices"
@@ -43,14 +44,20 @@ func (c *Checker) gangs(claims []claim) ([]job, error) {
 		}
 		c.jobs = jobs // all of them, or none
 	}
-	out := slices.Clone(c.jobs)
 	for _, m := range claims {
-		if m.Job < 0 || m.Job >= len(out) {
+		switch {
+		case m.Job < 0 || m.Job >= len(c.jobs):
 			return nil, refuted("there is no job %d", m.Job)
-		}
-		if m.Time < 0 || sched.Time(m.Time) > sched.MaxTime {
+		case m.Time < 0 || sched.Time(m.Time) > sched.MaxTime:
 			return nil, refuted("job %d is said to train for %d µs", m.Job, m.Time)
 		}
+	}
+	// Those that say most of an iteration first: they prove the others of their kind.
+	claims = slices.Clone(claims)
+	says := func(m claim) float64 { return (float64(m.Time) - 1) / float64(c.in.Jobs[m.Job].Iters) }
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(says(b), says(a)) })
+	out := slices.Clone(c.jobs)
+	for _, m := range claims {
 		j := &c.in.Jobs[m.Job]
 		d := add(j.Load, sched.Time(m.Time))
 		if d <= out[m.Job].length {
@@ -75,13 +82,15 @@ type times struct {
 	sizes []size // of servers, largest first
 	known map[string]*big.Rat
 	parts map[string]*parts
+
+	longer map[string]*big.Rat // what an iteration has been proven to take more than, in seconds
 }
 
 // size is how many servers have so many GPUs.
 type size struct{ gpus, count int }
 
 func newTimes(in *sched.Instance) *times {
-	t := &times{in: in, known: map[string]*big.Rat{}, parts: map[string]*parts{}}
+	t := &times{in: in, known: map[string]*big.Rat{}, parts: map[string]*parts{}, longer: map[string]*big.Rat{}}
 	for _, s := range in.Cluster.Servers {
 		k := slices.IndexFunc(t.sizes, func(z size) bool { return z.gpus == s.GPUs })
 		switch {
@@ -138,7 +147,22 @@ func clip(v *big.Int) sched.Time {
 }
 
 // kind tells jobs apart that may have different times per iteration.
-func kind(j *sched.Job) string { return fmt.Sprint(j.Stages, j.Edges) }
+func kind(j *sched.Job) string {
+	key := binary.AppendVarint(make([]byte, 0, 1024), int64(len(j.Stages)))
+	add := func(values ...int64) {
+		for _, v := range values {
+			key = binary.AppendVarint(key, v)
+		}
+	}
+	for s := range j.Stages {
+		st := &j.Stages[s]
+		add(int64(st.Replicas), int64(st.Slices), int64(st.Compute), int64(st.Params), int64(st.SliceSync), int64(st.Boundary))
+	}
+	for _, e := range j.Edges {
+		add(int64(e.From), int64(e.To), int64(e.Bytes))
+	}
+	return string(key)
+}
 
 // evenly returns the least alpha of a single stage on several servers. With x
 // replicas on a server of g GPUs it is larger the larger g/x is; so it is the least
@@ -190,126 +214,4 @@ func (t *times) hold(k, width, x, gpus int) bool {
 		}
 	}
 	return slices.ContainsFunc(most, func(m int) bool { return m >= k })
-}
-
-// atLeast proves that a job trains for at least so long on every placement, by
-// a search for a faster one: servers are filled with replicas whose times are
-// short enough, always the first replica left among them.
-func (t *times) atLeast(j *sched.Job, micros int64) error {
-	b := stagesOf(t.in, j)
-	s := &cover{stages: b, failed: map[string]bool{}, left: slices.Clone(b.replicas), steps: coverSteps}
-	for _, z := range t.sizes {
-		s.free = append(s.free, z.count)
-		list, err := s.contents(z.gpus, func(counts []int) bool {
-			const sure = 1.0 / (1 << 30)
-			switch about := b.about(counts, z.gpus) * 1e6 * float64(j.Iters) / float64(micros); {
-			case about > 1+sure:
-				return false
-			case about < 1-sure-2/float64(micros): // a microsecond less, rounded up
-				return true
-			}
-			return runs(j.Iters, b.alpha(counts, z.gpus)).Cmp(big.NewInt(micros)) < 0
-		})
-		if err != nil {
-			return err
-		}
-		s.fill = append(s.fill, list)
-	}
-	switch found := s.search(); {
-	case s.steps < 0:
-		return tooHard("more than %d steps are needed", coverSteps)
-	case found:
-		return refuted("a faster placement exists")
-	}
-	return nil
-}
-
-// coverSteps limits a search for a placement, and a list of contents.
-const coverSteps = 2_000_000
-
-// cover searches for servers that hold all replicas.
-type cover struct {
-	*stages
-	fill   [][][]int // for each size of server, what one may hold
-	free   []int     // for each size of server, how many are free
-	left   []int     // replicas by stage
-	failed map[string]bool
-	steps  int
-}
-
-// contents lists what a server may hold that is good.
-func (s *cover) contents(gpus int, good func([]int) bool) ([][]int, error) {
-	var out [][]int
-	counts := make([]int, len(s.replicas))
-	steps := coverSteps / 10
-	var extend func(stage, room int)
-	extend = func(stage, room int) {
-		if steps--; steps < 0 {
-			return
-		}
-		if stage == len(counts) {
-			if room < gpus && good(counts) {
-				out = append(out, slices.Clone(counts))
-			}
-			return
-		}
-		for x := 0; x <= s.replicas[stage] && mul(x, s.width[stage]) <= room; x++ {
-			counts[stage] = x
-			extend(stage+1, room-mul(x, s.width[stage]))
-		}
-		counts[stage] = 0
-	}
-	extend(0, gpus)
-	if steps < 0 {
-		return nil, tooHard("a server can be filled in more than %d ways", coverSteps/10)
-	}
-	return out, nil
-}
-
-func (s *cover) search() bool {
-	first := slices.IndexFunc(s.left, func(x int) bool { return x > 0 })
-	if first < 0 {
-		return true
-	}
-	key := fmt.Sprint(s.left, s.free)
-	if s.failed[key] {
-		return false
-	}
-	for z, list := range s.fill {
-		if s.free[z] == 0 {
-			continue
-		}
-		for _, counts := range list {
-			if s.steps--; s.steps < 0 {
-				return false
-			}
-			if counts[first] == 0 || !s.take(counts) {
-				continue
-			}
-			s.free[z]--
-			found := s.search()
-			s.free[z]++
-			for u, x := range counts {
-				s.left[u] += x
-			}
-			if found {
-				return true
-			}
-		}
-	}
-	s.failed[key] = true
-	return false
-}
-
-// take takes the replicas off what is left, if there are as many.
-func (s *cover) take(counts []int) bool {
-	for u, x := range counts {
-		if x > s.left[u] {
-			return false
-		}
-	}
-	for u, x := range counts {
-		s.left[u] -= x
-	}
-	return true
 }

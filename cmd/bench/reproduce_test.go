@@ -143,6 +143,8 @@ func bounded(r *record.Ratio) string {
 		return "no proven bound divides it"
 	case r.RatioToLowerBound.V < 1:
 		return "it is below a proven bound"
+	case !r.LowerBoundCertified.V:
+		return "its bound, of " + string(r.LowerBoundMethod) + ", is not certified"
 	}
 	return ""
 }
