@@ -240,7 +240,7 @@ func TestProgressLine(t *testing.T) {
 	p.started(plan.Cells[0])
 	p.ended(plan.Cells[0], 4*time.Second, true)
 	p.started(plan.Cells[1])
-	line := p.line(time.Now())
+	line := p.line(p.running[plan.Cells[1].Index].since)
 	p.end()
 	if want := fmt.Sprintf("1/3 cells, 1 failed, 1 running, ETA 8s, slowest sjf on %s (0s)", in.Name); line != want {
 		t.Errorf("line %q, want %q", line, want)

@@ -67,7 +67,7 @@ func TestDamagedFilesOfOurOwn(t *testing.T) {
 		} else if msg := err.Error(); bytes.ContainsAny([]byte(msg), "\n") || len(msg) > 1000 {
 			t.Errorf("seed %d: the message is not one line: %q", seed, msg)
 		}
-		if d := time.Since(start); d > 5*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("seed %d took %v", seed, d)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func TestBound(t *testing.T) {
 	for name, in := range models() {
 		path := instanceFile(t, in)
-		out := mustRun(t, "bound", path, "--format", "json", "--time-limit", "5s")
+		out := mustRun(t, "bound", path, "--format", "json", "--time-limit", "10m")
 		var rows []map[string]string
 		if err := json.Unmarshal([]byte(out), &rows); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestBoundClasses(t *testing.T) {
 	path := instanceFile(t, models()["preemptive"])
 	values := func(class string) map[string]string {
 		var rows []map[string]string
-		if err := json.Unmarshal([]byte(mustRun(t, "bound", path, "--format", "json", "--class", class, "--time-limit", "5s")), &rows); err != nil {
+		if err := json.Unmarshal([]byte(mustRun(t, "bound", path, "--format", "json", "--class", class, "--time-limit", "10m")), &rows); err != nil {
 			t.Fatal(err)
 		}
 		out := map[string]string{}

@@ -51,7 +51,7 @@ func TestShippedSuites(t *testing.T) {
 // certified is run in tests.
 var scaledDown = map[string][]string{
 	"../../docs/suites/pai-75000.yaml": {"slice.jobs=1500", "history=500", "cluster.servers=15"},
-	"suites/quick.yaml":                {"slice.repeat=1"},
+	"suites/quick.yaml":                {"slice.repeat=1", "limits.solve=10m"},
 }
 
 // TestCertifiedAsSaid: wherever a suite, or a paragraph of the documents that names

@@ -36,7 +36,7 @@ references:
   - {name: elastic-prices, params: {steps: "5"}}
   - {name: elastic-intervals, params: {class: F(min)s}}
 objectives: [weighted-completion, scheduled-weight]
-limits: {solve: 60s, nodes: 20000}
+limits: {solve: 10m, nodes: 20000}
 `
 
 // TestElasticSuite: every scheduler has a ratio to a proven bound, or optimum,

@@ -72,7 +72,7 @@ instances:
 objectives: [total-jct, weighted-completion, makespan]
 methods: [sjf, {name: fifo, params: {blocking: skip, placement: consolidate}}]
 references: [exhaustive, lb0, srpt, mean-busy-time]
-limits: {solve: 60s, nodes: 2000000}
+limits: {solve: 10m, nodes: 2000000}
 `
 
 func TestRunReportAndReadBack(t *testing.T) {

@@ -316,7 +316,7 @@ func TestSecondOpinions(t *testing.T) {
 					}
 					programs++
 					began := time.Now()
-					res, err := s.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Time: 20 * time.Second})
+					res, err := s.Solve(context.Background(), p.Model, milp.Start{}, milp.Limits{Time: 10 * time.Minute})
 					took += time.Since(began)
 					if err != nil {
 						t.Fatal(err)

@@ -97,7 +97,7 @@ func lastLine(text string) string {
 // Version returns the first number with a dot that the program prints about
 // itself, such as "2.10.8".
 func (s *Solver) Version(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, s.path, s.program.versionArgs()...).CombinedOutput()
 	if err != nil {

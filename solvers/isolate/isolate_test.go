@@ -100,7 +100,7 @@ func TestEndings(t *testing.T) {
 		if c.want == milp.MemoryLimit && (res.Stats.PeakRSS < c.s.Memory || res.Stats.PeakRSS > 2*c.s.Memory) {
 			t.Errorf("%s: peak of %d MiB with a limit of %d MiB", c.s.Solver, res.Stats.PeakRSS>>20, c.s.Memory>>20)
 		}
-		if wall := time.Since(start); wall > 20*time.Second {
+		if wall := time.Since(start); wall > 5*time.Minute {
 			t.Errorf("%s took %v", c.s.Solver, wall)
 		}
 	}
@@ -140,8 +140,14 @@ func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		s      Solver
 		primal milp.Evidence
-	}{{Solver{Solver: "patient"}, milp.Proven}, {Solver{Solver: "hang", Grace: 50 * time.Millisecond}, milp.None}} {
-		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	}{{Solver{Solver: "patient", Grace: time.Minute}, milp.Proven}, {Solver{Solver: "hang", Grace: 50 * time.Millisecond}, milp.None}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		started := filepath.Join(t.TempDir(), "started")
+		t.Setenv(startedFile, started)
+		go func() {
+			within(2*time.Minute, func() bool { _, err := os.Stat(started); return err == nil })
+			cancel()
+		}()
 		res, err := c.s.Solve(ctx, one(), milp.Start{}, milp.Limits{})
 		cancel()
 		if err != nil || res.Termination != milp.Interrupted || res.Primal != c.primal {
@@ -206,7 +212,7 @@ func TestChildDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := 0
-	if !within(10*time.Second, func() bool {
+	if !within(2*time.Minute, func() bool {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent.Process.Pid))
 		for _, task := range tasks {
 			text, _ := os.ReadFile(task)
@@ -223,7 +229,7 @@ func TestChildDiesWithItsParent(t *testing.T) {
 	}
 	_ = parent.Wait()
 	// The child may stay a zombie if nobody reaps adopted processes.
-	if child != 0 && !within(10*time.Second, func() bool {
+	if child != 0 && !within(2*time.Minute, func() bool {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
 		_, state, _ := strings.Cut(string(text), ") ")
 		return err != nil || strings.HasPrefix(state, "Z")

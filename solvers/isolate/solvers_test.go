@@ -40,6 +40,18 @@ func lookup(name string) (milp.Solver, error) {
 	return nil, fmt.Errorf("there is no solver %q", name)
 }
 
+// startedFile is the variable that names the file in which a solver says that it
+// has started.
+const startedFile = "YARDSTICK_TEST_STARTED"
+
+func sayStarted() {
+	if path := os.Getenv(startedFile); path != "" {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			panic(err)
+		}
+	}
+}
+
 type solverFunc func(context.Context, *milp.Model, milp.Limits) (*milp.Result, error)
 
 func (solverFunc) Name() string { return "test" }
@@ -59,10 +71,12 @@ var misbehaviours = map[string]solverFunc{
 		return nil, errors.New("no licence")
 	},
 	"hang": func(context.Context, *milp.Model, milp.Limits) (*milp.Result, error) {
+		sayStarted()
 		time.Sleep(time.Hour)
 		return nil, nil
 	},
 	"patient": func(ctx context.Context, m *milp.Model, _ milp.Limits) (*milp.Result, error) {
+		sayStarted()
 		<-ctx.Done()
 		r := milp.NoResult(milp.Interrupted)
 		r.X, r.Primal, r.PrimalBound = []float64{1}, milp.Proven, 1
@@ -70,7 +84,7 @@ var misbehaviours = map[string]solverFunc{
 	},
 	"glutton": func(context.Context, *milp.Model, milp.Limits) (*milp.Result, error) {
 		var all [][]byte
-		for len(all) < 1000 {
+		for len(all) < 75 { // a half above the limit of the test: a busy machine looks late
 			block := make([]byte, 4<<20)
 			for i := 0; i < len(block); i += 4096 {
 				block[i] = 1
@@ -78,6 +92,7 @@ var misbehaviours = map[string]solverFunc{
 			all = append(all, block)
 			time.Sleep(time.Millisecond)
 		}
+		time.Sleep(10 * time.Minute) // it is killed before
 		return nil, fmt.Errorf("%d blocks fit", len(all))
 	},
 	"chatty": func(ctx context.Context, m *milp.Model, l milp.Limits) (*milp.Result, error) {

