@@ -66,7 +66,8 @@ table.select(shown).with_columns(pl.col("geo_mean", "median", "worst").round(3))
 #
 # One curve per online policy: how large a share of the instances it schedules within the ratio on the horizontal axis. **What to
 # see:** the curve that is furthest to the left and top is the best; where it meets the left edge is the share of instances that the
-# policy solves optimally; its right end is the policy's worst instance. The axis says what the ratios are over. With two or three
+# policy solves optimally; its right end is the policy's worst instance. The axis says what the ratios are over; over a lower bound
+# the true ratio is at most this (≤). A panel is a family, and shows the `n` instances on which all its policies have a ratio. With two or three
 # instances (the golden results) a distribution is a step or two.
 
 # %%
@@ -75,13 +76,12 @@ ratios = yr.with_ratio(results.ratios).filter(
     pl.col("ratio").is_not_null(),
     ~pl.col("family").str.starts_with("worst"),  # instances that were hunted: notebook 07
 )
-groups = yr.groups(ratios, "model", "objective")
+groups = yr.groups(ratios, "run", "family", "objective")  # whose methods ran on the same instances
 groups = {title: rows for title, rows in groups.items() if rows["instance"].n_unique() > 1}  # one instance has no distribution
 if yr.some(pl.DataFrame({"group": list(groups)}), "ratios of online policies on several instances"):
     axes = yr.panels(len(groups))
     for ax, (title, rows) in zip(axes, groups.items()):
-        over = " or ".join(yr.names(rows, "denominator"))
-        yr.ecdf(rows, "ratio", xlabel=f"cost / {over}", ax=ax, log=True)
+        yr.ecdf(yr.common(rows), "ratio", xlabel=f"cost / {yr.over(rows)}", ax=ax, log=True)
         ax.set_title(title)
 
 # %% [markdown]
@@ -89,7 +89,8 @@ if yr.some(pl.DataFrame({"group": list(groups)}), "ratios of online policies on 
 #
 # The same question without a denominator: on how many instances is a policy within a factor of the *best of the policies shown*?
 # (Dolan and Moré, 2002.) **What to see:** the height at factor 1 is the share of instances on which the policy is the best of
-# them; a profile cannot tell whether even the best one is far from optimal, which is what the figure above is for.
+# them; a profile cannot tell whether even the best one is far from optimal, which is what the figure above is for. All curves of
+# a panel are of the same `n` instances: those on which all its policies ran.
 
 # %%
 if yr.some(pl.DataFrame({"group": list(groups)}), "ratios of online policies on several instances"):

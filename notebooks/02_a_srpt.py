@@ -76,16 +76,18 @@ if yr.some(asked, "predictions"):
 
 # %%
 placed = results.placements.filter(pl.col("alpha_s").is_not_null())
+placed = yr.common(placed, key=("run", "instance", "job", "fragmentation"), within=("run", "family"))
+sign = "≤ " if placed["alpha_optimum_s"].has_nulls() else ""  # some are over a bound on the optimum
 if yr.some(placed, "placements of bench place"):
-    yr.ecdf(placed, "alpha_ratio_to_lower_bound", xlabel="time per iteration / least possible on the same GPUs", what="placements")
+    yr.ecdf(placed, "alpha_ratio_to_lower_bound", xlabel=f"{sign}time per iteration / least possible on the same GPUs", what="placements")
 
 # %%
 if yr.some(placed, "placements of bench place"):
     shown = placed.group_by("family", "method", maintain_order=True).agg(
         pl.len().alias("cases"),
         (1e3 * pl.col("alpha_s").mean()).round(2).alias("iteration, mean (ms)"),
-        pl.col("alpha_ratio_to_lower_bound").mean().round(3).alias("over the optimum, mean"),
-        pl.col("alpha_ratio_to_lower_bound").max().round(3).alias("worst"),
+        pl.col("alpha_ratio_to_lower_bound").mean().round(3).alias(f"over the optimum, mean {sign}".strip()),
+        pl.col("alpha_ratio_to_lower_bound").max().round(3).alias(f"worst {sign}".strip()),
         (1e3 * pl.col("wall_s").median()).alias("time to place, median (ms)"),
     )
     display(shown)
@@ -95,7 +97,7 @@ if yr.some(placed, "placements of bench place"):
 # see:** the share of jobs at 1 runs as fast as it can; the rest pays for servers that were taken. Single-GPU jobs are always at 1.
 
 # %%
-jobs = results.jobs.join(whole.select("run", "cell_id", "schedule", "method"), on=["run", "cell_id", "schedule"]).with_columns(
+jobs = results.jobs.join(yr.common(whole.drop_nulls("schedule")).select("run", "cell_id", "schedule", "method"), on=["run", "cell_id", "schedule"]).with_columns(
     (pl.col("iteration_s") / pl.col("iteration_best_s")).alias("slowdown")
 )
 if yr.some(jobs, "jobs of A-SRPT or its baselines"):
@@ -117,8 +119,7 @@ if yr.some(pl.DataFrame({"swept": columns}), "swept parameters of A-SRPT"):
     axes = yr.panels(len(columns))
     for ax, column in zip(axes, columns):
         rows = yr.vary(whole.drop_nulls("ratio"), column)
-        over = " or ".join(yr.names(rows, "denominator"))
-        yr.sweep(rows, column, "ratio", labels.get(column, column.removeprefix("p_")), f"cost / {over}, geometric mean", ax=ax)
+        yr.sweep(rows, column, "ratio", labels.get(column, column.removeprefix("p_")), f"cost / {yr.over(rows)}, geometric mean", ax=ax)
         yr.log_scale(ax, "y")
 
 # %% [markdown]
@@ -129,11 +130,9 @@ if yr.some(pl.DataFrame({"swept": columns}), "swept parameters of A-SRPT"):
 
 # %%
 kinds = gang.filter(pl.col("method").str.starts_with("a-srpt")).drop_nulls("ratio")
-common = kinds.group_by("run", "instance", "objective").agg(pl.len().alias("n")).filter(pl.col("n") == kinds["method"].n_unique())
-kinds = kinds.join(common, on=["run", "instance", "objective"], how="semi")
+kinds = yr.common(kinds)
 if yr.some(kinds, "instances on which all kinds of A-SRPT ran"):
-    shown = kinds.group_by("method", maintain_order=True).agg(pl.col("ratio").log().mean().exp(), pl.len().alias("instances"))
-    yr.bars(shown, "ratio", f"ratio, geometric mean of {shown['instances'][0]} instances")
+    yr.ratio_bars(kinds)
 
 # %% [markdown]
 # On tiny instances the wait for the virtual completion dominates: a job that is alone is done at `(1 + g/G)` times its length by

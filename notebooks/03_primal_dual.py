@@ -49,6 +49,7 @@ if yr.some(online, "elastic jobs with the objective weighted-completion"):
     families = yr.groups(online, "run", "family")
     axes = yr.panels(len(families))
     for ax, (title, rows) in zip(axes, families.items()):
+        rows = yr.common(rows)
         shown = rows.group_by("method", maintain_order=True).agg((pl.col("cost").mean() / 3600).alias("hours"))
         yr.bars(shown, "hours", "Σ weight · completion, mean (h)", ax=ax)
         ax.set_title(f"{title} ({rows['instance'].n_unique()} instances)")
@@ -90,7 +91,7 @@ sizes = [c for c in ("jobs", "servers") if online.drop_nulls("ratio")[c].n_uniqu
 if yr.some(pl.DataFrame({"size": sizes}), "elastic instances of several sizes"):
     axes = yr.panels(len(sizes))
     for ax, column in zip(axes, sizes):
-        yr.sweep(online.drop_nulls("ratio"), column, "ratio", f"number of {column}", "empirical ratio, geometric mean", ax=ax)
+        yr.sweep(online.drop_nulls("ratio"), column, "ratio", f"number of {column}", f"cost / {yr.over(online)}, geometric mean", ax=ax)
 
 # %% [markdown]
 # ## Weight scheduled by a deadline (Figures 8 and 12)
@@ -101,8 +102,12 @@ if yr.some(pl.DataFrame({"size": sizes}), "elastic instances of several sizes"):
 # %%
 if yr.some(batch, "elastic jobs with the objective scheduled-weight"):
     shown = batch.with_columns((pl.col("cost") / pl.coalesce("optimum", "upper_bound")).alias("share"))
-    shown = shown.group_by("method", maintain_order=True).agg(pl.col("share").mean() * 100, pl.len().alias("instances"))
-    yr.bars(shown, "share", f"share of the greatest weight (%), mean of {shown['instances'][0]} instances")
+    shown = yr.common(shown.drop_nulls("share")).group_by("method", maintain_order=True).agg(
+        pl.col("share").mean() * 100,
+        pl.len().alias("instances"),
+        pl.when(pl.col("optimum").is_null().any()).then(pl.lit("≥")).otherwise(pl.lit("")).alias("sign"),  # over an upper bound
+    )
+    yr.bars(shown, "share", f"share of the greatest weight (%),\nmean of {shown['instances'].max() or 0} common instances")
 
 # %% [markdown]
 # ## Workers and completion (Figure 10)
@@ -162,5 +167,5 @@ if yr.some(elastic, "elastic jobs"):
 # %%
 timed = online.drop_nulls("decision_p50_s")
 if yr.some(timed, "timed decisions"):
-    shown = timed.group_by("method", maintain_order=True).agg(pl.col("decision_p50_s").median() * 1e6)
+    shown = yr.common(timed).group_by("method", maintain_order=True).agg(pl.col("decision_p50_s").median() * 1e6)
     yr.bars(shown, "decision_p50_s", "time of one decision, median (µs)")

@@ -42,6 +42,8 @@ swept = [c for c in yr.swept(cells) if cells[c].n_unique() > 1]
 if swept:
     text = [pl.lit(" ") + pl.lit(c[2:] + "=") + pl.col(c).cast(pl.Utf8).fill_null("") for c in swept]
     cells = cells.with_columns(pl.concat_str("where", *text).alias("where"))
+# In every setting, the instances on which all policies shown there ran.
+cells = yr.common(cells, "policy", key=("run", "instance"), within=("where",))
 jobs = results.jobs.join(cells.select("run", "cell_id", "schedule", "policy", "where"), on=["run", "cell_id", "schedule"])
 settings = yr.names(cells, "where")[:4]  # at most four panels
 if len(settings) < cells["where"].n_unique():
@@ -123,7 +125,7 @@ if yr.some(jobs, "preemptive jobs"):
 # ## How far from the best possible?
 #
 # The paper compares policies with each other; here each is compared with a lower bound on *any* preemptive schedule (an optimum, where
-# jobs are few and slotted). **What to see:** the space below the bars of the best policy is an upper limit of what deferring could
+# jobs are few and slotted). A mean marked ≤ has ratios over bounds, and is at most what it says. **What to see:** the space below the bars of the best policy is an upper limit of what deferring could
 # ever gain.
 
 # %%
@@ -132,7 +134,5 @@ if yr.some(proven, "proven ratios of preemptive jobs"):
     axes = yr.panels(len(settings))
     for ax, setting in zip(axes, settings):
         rows = proven.filter(pl.col("where") == setting)
-        shown = rows.group_by("policy", maintain_order=True).agg(pl.col("ratio").log().mean().exp())
-        yr.bars(shown, "ratio", f"cost / {' or '.join(yr.names(rows, 'denominator'))}, geometric mean", by="policy", ax=ax)
-        ax.axhline(1, color="grey", linewidth=0.8)
+        yr.ratio_bars(rows, by="policy", ax=ax, key=("run", "instance"))
         ax.set_title(setting)

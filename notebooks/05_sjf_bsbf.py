@@ -35,6 +35,8 @@ cells = yr.with_ratio(results.ratios).filter(pl.col("model") == "sharing", pl.co
 cells = cells.filter(~pl.col("family").str.starts_with("worst"))  # instances that were hunted: notebook 07
 cells = yr.with_setting(results, cells, "sharing.xi")
 cells = yr.with_setting(results, cells, "sharing.load").unique(["run", "cell_id", "schedule"], maintain_order=True)
+# In every family, the instances on which all policies ran.
+cells = yr.common(cells, key=("run", "instance"), within=("run", "family"))
 jobs = results.jobs.join(
     cells.select("run", "cell_id", "schedule", "suite", "family", "method", "sharing.xi", "sharing.load"), on=["run", "cell_id", "schedule"]
 )
@@ -100,12 +102,8 @@ if yr.some(loaded if loaded["sharing.load"].n_unique() > 1 else loaded.clear(), 
 # %%
 proven = cells.drop_nulls("ratio")
 if yr.some(proven, "proven ratios of jobs that may share GPUs"):
-    shown = proven.with_columns(pl.concat_str([pl.col("family"), pl.col("denominator")], separator=", over ").alias("where"))
-    panels = yr.groups(shown, "where")
-    panels = dict(list(panels.items())[:4])
+    panels = dict(list(yr.groups(proven, "run", "family").items())[:4])
     axes = yr.panels(len(panels))
     for ax, (title, rows) in zip(axes, panels.items()):
-        means = rows.group_by("method", maintain_order=True).agg(pl.col("ratio").log().mean().exp())
-        yr.bars(means, "ratio", "ratio, geometric mean", ax=ax)
-        ax.axhline(1, color="grey", linewidth=0.8)
+        yr.ratio_bars(rows, ax=ax, key=("run", "instance"))
         ax.set_title(title)

@@ -86,8 +86,8 @@ if yr.some(bounds, "lower bounds"):
 
 # %%
 def several(rows):
-    """The rows of each model and objective, where there are several instances."""
-    return {title: rows for title, rows in yr.groups(rows, "model", "objective").items() if rows["instance"].n_unique() > 1}
+    """The rows of each family and objective, where there are several instances."""
+    return {title: rows for title, rows in yr.groups(rows, "run", "family", "objective").items() if rows["instance"].n_unique() > 1}
 
 
 if yr.some(pairs, "bounds beside proven optima"):
@@ -95,7 +95,7 @@ if yr.some(pairs, "bounds beside proven optima"):
     panels = several(pairs)
     axes = yr.panels(len(panels))
     for ax, (title, rows) in zip(axes, panels.items()):
-        yr.ecdf(rows, "tightness", xlabel="bound / optimum", by="bound", ax=ax)
+        yr.ecdf(yr.common(rows, "bound"), "tightness", xlabel="bound / optimum", by="bound", ax=ax)
         ax.set_title(title)
 
 # %% [markdown]

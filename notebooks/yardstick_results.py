@@ -231,6 +231,45 @@ def ratio_table(ratios: pl.DataFrame, by: list[str] | None = None) -> pl.DataFra
     return table.select(*by, "method", "kind", "instances", "solved", *last)
 
 
+INSTANCE = ("run", "instance", "objective")  # what tells apart the instances that methods are compared on
+
+
+def common(frame: pl.DataFrame, by: str = "method", key: tuple[str, ...] = INSTANCE, within: tuple[str, ...] = ()) -> pl.DataFrame:
+    """The rows of the instances that every method of the frame, or of the same
+    values of the columns `within`, has a row for: so that what is said of each is
+    said of the same instances."""
+    ran = pl.col(by).n_unique()
+    return frame.filter(ran.over([*key, *swept(frame), *within]) == (ran.over(within) if within else ran))
+
+
+def over(frame: pl.DataFrame) -> str:
+    """What the ratios of a frame are over; ≤ where some are over bounds, and the
+    truth is at most what is shown."""
+    kinds = [k for k in ("optimum", "lower bound") if k in names(frame, "denominator")]
+    return " or ".join("lower bound (≤)" if k == "lower bound" else k for k in kinds)
+
+
+def mean_ratios(frame: pl.DataFrame, by: str = "method", key: tuple[str, ...] = INSTANCE) -> pl.DataFrame:
+    """The geometric mean of the ratios of every method, over the `instances` on which
+    all have one. With `sign` ≤ some ratio of the method is over a bound, and the mean
+    over the optimum is at most this one."""
+    rows = common(with_ratio(frame).drop_nulls("ratio"), by, key)
+    return rows.group_by(by, maintain_order=True).agg(
+        pl.col("ratio").log().mean().exp(),
+        pl.len().alias("instances"),
+        pl.when((pl.col("denominator") == "optimum").all()).then(pl.lit("")).otherwise(pl.lit("≤")).alias("sign"),
+    )
+
+
+def profile(ratios: pl.DataFrame) -> pl.DataFrame:
+    """Add `factor`, the cost over the least cost of the methods on the same instance,
+    to the rows of the instances on which all of them ran."""
+    rows = common(ratios)
+    key = [*INSTANCE, *swept(rows)]
+    least, most = pl.col("cost").min().over(key), pl.col("cost").max().over(key)
+    return rows.with_columns(pl.when(pl.col("sense") == "max").then(most / pl.col("cost")).otherwise(pl.col("cost") / least).alias("factor"))
+
+
 def with_setting(results: Results, frame: pl.DataFrame, key: str) -> pl.DataFrame:
     """Add a key of the suite, such as sharing.xi, as a column of its own name: the
     swept value, or else what the suite says about the row's family."""
@@ -331,7 +370,7 @@ def ecdf(frame: pl.DataFrame, x: str, xlabel: str, by: str = "method", what: str
         values = rows[x].drop_nulls().sort().to_list()
         if values:
             shares = [i / len(rows) for i in range(len(values) + 1)]
-            ax.step([values[0], *values], shares, where="post", label=name, linestyle=LINES[k % len(LINES)])
+            ax.step([values[0], *values], shares, where="post", label=f"{name} (n={len(rows)})", linestyle=LINES[k % len(LINES)])
     ax.set(xlabel=xlabel, ylabel=f"share of {what}", ylim=(0, 1.02))
     if log:
         log_scale(ax)
@@ -341,28 +380,25 @@ def ecdf(frame: pl.DataFrame, x: str, xlabel: str, by: str = "method", what: str
 
 def performance_profile(ratios: pl.DataFrame, ax=None):
     """Dolan and Moré's profile: at each factor, the share of instances on which the
-    method costs at most that factor times the least cost of the methods shown."""
-    best = ["run", "instance", "objective"]
-    frame = ratios.with_columns(
-        pl.when(pl.col("sense") == "max")
-        .then(pl.col("cost").max().over(best) / pl.col("cost"))
-        .otherwise(pl.col("cost") / pl.col("cost").min().over(best))
-        .alias("factor")
-    )
-    return ecdf(frame, "factor", xlabel="cost / least cost of the methods shown", ax=ax, log=True)
+    method costs at most that factor times the least cost of the methods shown. All
+    are shown on the instances that all ran on; n says how many."""
+    return ecdf(profile(ratios), "factor", xlabel="cost / least cost of the methods shown", ax=ax, log=True)
 
 
 def sweep(frame: pl.DataFrame, x: str, y: str, xlabel: str, ylabel: str, by: str = "method", ax=None, mean: str = "geometric"):
-    """The mean of y over the rows with equal x, a line per method; x may be text
-    such as 10Gbps, which is put in order of size."""
+    """The mean of y over the rows with equal x, a line per method, over the instances
+    on which all have one, of which n counts all; x may be text such as 10Gbps, which
+    is put in order of size."""
     ax = _axes(ax)
+    frame = common(frame.filter(pl.col(y).is_not_null()), by)
     order = sorted(names(frame, x), key=natural)
     mid = pl.col(y).log().mean().exp() if mean == "geometric" else pl.col(y).mean()
     for k, name in enumerate(names(frame, by)):
-        rows = frame.filter((pl.col(by) == name) & pl.col(y).is_not_null()).group_by(x).agg(mid.alias(y))
+        rows = frame.filter(pl.col(by) == name)
+        label, rows = f"{name} (n={len(rows)})", rows.group_by(x).agg(mid.alias(y))
         found = dict(zip(rows[x], rows[y]))
         at = [i for i, v in enumerate(order) if v in found]
-        ax.plot(at, [found[order[i]] for i in at], marker="o", label=name, linestyle=LINES[k % len(LINES)])
+        ax.plot(at, [found[order[i]] for i in at], marker="o", label=label, linestyle=LINES[k % len(LINES)])
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.set_xticks(range(len(order)), [f"{v:g}" if isinstance(v, float) else str(v) for v in order])
     _legend(ax)
@@ -384,12 +420,23 @@ def stacked(frame: pl.DataFrame, parts: dict[str, str], ylabel: str, by: str = "
 
 
 def bars(frame: pl.DataFrame, y: str, ylabel: str, by: str = "method", ax=None, colour: str | None = None):
-    """A bar per row, with its value written on it."""
+    """A bar per row, with its value written on it, behind `sign` if there is one."""
     ax = _axes(ax)
-    found = ax.bar(frame[by].to_list(), frame[y].fill_null(0).to_list(), color=colour)
-    ax.bar_label(found, fmt=lambda v: f"{v:,.0f}" if v >= 100 else f"{v:.3g}", fontsize=8)
+    values = frame[y].fill_null(0).to_list()
+    found = ax.bar(frame[by].to_list(), values, color=colour)
+    signs = frame["sign"].to_list() if "sign" in frame.columns else [""] * len(frame)
+    ax.bar_label(found, [s + (f"{v:,.0f}" if v >= 100 else f"{v:.3g}") for s, v in zip(signs, values)], fontsize=8)
     ax.set(xlabel=by.replace("_", " "), ylabel=ylabel)
     _tilt(ax)
+    return ax
+
+
+def ratio_bars(frame: pl.DataFrame, by: str = "method", ax=None, key: tuple[str, ...] = INSTANCE):
+    """A bar per method: what mean_ratios says of it."""
+    means = mean_ratios(frame, by, key)
+    n = means["instances"].max() or 0
+    ax = bars(means, "ratio", f"cost / {over(with_ratio(frame))},\ngeometric mean (common instances: {n})", by=by, ax=ax)
+    ax.axhline(1, color="grey", linewidth=0.8)
     return ax
 
 

@@ -234,6 +234,12 @@ func TestFigures(t *testing.T) {
 	t.Logf("%s", run(t, append([]string{filepath.Join("testdata", "figures.py")}, golden(t)...)...))
 }
 
+// No figure compares methods on different numbers of instances, or shows ratios over
+// bounds as if they were over optima, even if a result is not complete.
+func TestFairFigures(t *testing.T) {
+	t.Logf("%s", run(t, filepath.Join("testdata", "fair.py")))
+}
+
 // Every notebook runs from its source, in a kernel of its own.
 func TestNotebooks(t *testing.T) {
 	if testing.Short() {

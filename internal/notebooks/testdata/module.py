@@ -166,5 +166,77 @@ class Plots(unittest.TestCase):
             plt.close("all")
 
 
+
+def rows(costs, **more):
+    """Ratio rows of methods on instances i0, i1, …: None where there is none."""
+    table = []
+    for method, values in costs.items():
+        for i, (cost, optimum, bound) in enumerate(values):
+            if cost is None:
+                continue
+            table.append(
+                dict(
+                    run="r", instance=f"i{i}", objective="total-jct", sense="min", method=method, cost=cost,
+                    ratio_to_optimum=cost / optimum if optimum else None, ratio_to_lower_bound=cost / bound if bound else None, **more,
+                )
+            )  # fmt: skip
+    return pl.DataFrame(table, infer_schema_length=None)
+
+
+class Comparisons(unittest.TestCase):
+    """Methods are compared on the same instances, and means over bounds say so."""
+
+    # On i0 the optimum is known, on i1 and i2 a bound. `lucky` ran on i0 alone, where
+    # it is best; `steady` is best on both others.
+    costs = {
+        "steady": [(3.0, 2.0, 2.0), (4.0, None, 2.0), (4.0, None, 2.0)],
+        "other": [(4.0, 2.0, 2.0), (8.0, None, 2.0), (16.0, None, 2.0)],
+        "lucky": [(2.0, 2.0, 2.0), (None, None, None), (None, None, None)],
+    }
+
+    def test_common(self):
+        self.assertEqual(sorted(yr.common(rows(self.costs))["instance"]), ["i0"] * 3)
+
+    def test_profile_is_of_the_same_instances(self):
+        shown = yr.profile(rows(self.costs))
+        self.assertEqual(dict(zip(shown["method"], shown["factor"])), {"steady": 1.5, "other": 2.0, "lucky": 1.0})
+        both = yr.profile(rows({k: v for k, v in self.costs.items() if k != "lucky"}))
+        self.assertEqual(both.filter(pl.col("method") == "other")["factor"].to_list(), [4 / 3, 2.0, 4.0])
+
+    def test_profile_counts_failures(self):
+        frame = rows(self.costs).filter(pl.col("method") != "lucky")
+        frame = frame.with_columns(pl.when(pl.col("instance") == "i1", pl.col("method") == "other").then(None).otherwise("cost").alias("cost"))
+        shown = yr.profile(frame)
+        self.assertEqual(shown["method"].value_counts()["count"].to_list(), [3, 3])
+        self.assertEqual(shown["factor"].null_count(), 1)
+
+    def test_legend_says_how_many(self):
+        ax = yr.performance_profile(rows(self.costs))
+        self.assertEqual([t.get_text() for t in ax.get_legend().get_texts()], ["steady (n=1)", "other (n=1)", "lucky (n=1)"])
+        plt.close(ax.figure)
+
+    def test_means_are_of_the_same_instances(self):
+        means = yr.mean_ratios(rows(self.costs))
+        self.assertEqual(means.rows(), [("steady", 1.5, 1, ""), ("other", 2.0, 1, ""), ("lucky", 1.0, 1, "")])
+
+    def test_means_over_bounds_say_so(self):
+        means = yr.mean_ratios(rows({k: v for k, v in self.costs.items() if k != "lucky"}))
+        self.assertEqual(means["sign"].to_list(), ["≤", "≤"])
+        self.assertEqual(means["instances"].to_list(), [3, 3])
+        self.assertAlmostEqual(means["ratio"][1], (2.0 * 4.0 * 8.0) ** (1 / 3))
+
+    def test_bars_over_bounds_say_so(self):
+        ax = yr.ratio_bars(rows({k: v for k, v in self.costs.items() if k != "lucky"}))
+        self.assertTrue(all(t.get_text().startswith("≤") for t in ax.texts))
+        self.assertEqual(ax.get_ylabel(), "cost / optimum or lower bound (≤),\ngeometric mean (common instances: 3)")
+        plt.close(ax.figure)
+
+    def test_sweep_is_of_the_same_instances(self):
+        frame = yr.with_ratio(rows(self.costs, p_x=1))
+        ax = yr.sweep(frame, "p_x", "ratio", "x", "y")
+        self.assertEqual([list(line.get_ydata()) for line in ax.get_lines()], [[1.5], [2.0], [1.0]])
+        plt.close(ax.figure)
+
+
 if __name__ == "__main__":
     unittest.main()
