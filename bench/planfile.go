@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"yardstick/internal/strictjson"
 )
 
 // PlanFileName is the name of the file in a result directory that says what
@@ -57,7 +59,7 @@ func ReadPlanFile(dir string) (*PlanFile, error) {
 		return nil, err
 	}
 	f := &PlanFile{}
-	if err := json.Unmarshal(data, f); err != nil {
+	if err := strictjson.Unmarshal(data, f); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if f.Format != planFormat {

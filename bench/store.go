@@ -1,12 +1,12 @@
 package bench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 
 	"yardstick/bench/journal"
+	"yardstick/internal/strictjson"
 	"yardstick/solvers/milp"
 )
 
@@ -73,7 +73,7 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 	content, err := s.journal.Read(entry)
 	var known summary
 	if err == nil {
-		err = json.Unmarshal(content, &known)
+		err = strictjson.UnmarshalPart(content, &known)
 	}
 	switch {
 	case err != nil:

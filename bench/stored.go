@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"yardstick/internal/strictjson"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
 )
@@ -118,7 +119,7 @@ func orNil(v float64) *float64 {
 func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 	r := CellResult{Cell: cell}
 	var s storedCell
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := strictjson.Unmarshal(data, &s); err != nil {
 		return r, err
 	}
 	if s.ID != cell.ID {

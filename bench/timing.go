@@ -1,8 +1,9 @@
 package bench
 
 import (
-	"encoding/json"
 	"time"
+
+	"yardstick/internal/strictjson"
 )
 
 // Estimate says how long the cells of a plan that are not finished will take,
@@ -57,7 +58,7 @@ func (s *Store) wall(c Cell) time.Duration {
 		Wall time.Duration `json:"wall_ns"`
 	}
 	if entry, ok := s.journal.Find(c.ID); ok {
-		if content, err := s.journal.Read(entry); err != nil || json.Unmarshal(content, &known) != nil {
+		if content, err := s.journal.Read(entry); err != nil || strictjson.UnmarshalPart(content, &known) != nil {
 			return 0 // it has become unreadable since it was found
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"yardstick/internal/strictjson"
 )
 
 // Model says which of the four papers' job models an instance follows.
@@ -165,10 +167,10 @@ func (e *ElasticTypes) validate(servers []Server) error {
 }
 
 // ReadInstance decodes an instance from its JSON form and validates it.
-// Unknown keys are errors.
+// Keys that are unknown, there twice or in another case are errors.
 func ReadInstance(r io.Reader) (*Instance, error) {
 	var in Instance
-	if err := decodeStrict(r, &in); err != nil {
+	if err := strictjson.Read(r, &in); err != nil {
 		return nil, err
 	}
 	return &in, in.Validate()

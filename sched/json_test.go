@@ -42,15 +42,15 @@ func TestReadInstanceErrors(t *testing.T) {
 		at       string // a text that stands in the line to be named; "" if none is
 		want     string
 	}{
-		{`"model"`, `"Modell"`, `"Modell"`, `unknown field "Modell"`},
-		{`"weight": 2`, `"weight": 2, "wait": 3`, `"wait"`, `unknown field "wait"`},
-		{`"replicas": 2`, `"stages": 2`, `"stages": 2`, `unknown field "stages"`},
+		{`"model"`, `"Modell"`, `"Modell"`, `unknown key Modell`},
+		{`"weight": 2`, `"weight": 2, "wait": 3`, `"wait"`, `unknown key jobs[1].wait`},
+		{`"replicas": 2`, `"stages": 2`, `"stages": 2`, `unknown key jobs[0].stages[0].stages`},
 		{`"compute": "1s"`, `"compute": "1 parsec"`, `"1 parsec"`, `"1 parsec" is not a duration`},
 		{`"release": "5s"`, `"release": "5"`, `"release": "5"`, `"5" is not a time`},
-		{`"release": "5s"`, `"release": 5`, `"release": 5`, "jobs.release cannot be a number"},
-		{`"iters": 7`, `"iters": 7.5`, `7.5`, "jobs.iters cannot be a number 7.5"},
-		{`"iters": 7`, `"iters": 1e30`, `1e30`, "jobs.iters cannot be a number 1e30"},
-		{`"iters": 7`, `"iters": "7"`, `"7"`, "jobs.iters cannot be a string"},
+		{`"release": "5s"`, `"release": 5`, `"release": 5`, "jobs[0].release cannot be a number"},
+		{`"iters": 7`, `"iters": 7.5`, `7.5`, "jobs[1].iters cannot be a number 7.5"},
+		{`"iters": 7`, `"iters": 1e30`, `1e30`, "jobs[1].iters cannot be a number 1e30"},
+		{`"iters": 7`, `"iters": "7"`, `"7"`, "jobs[1].iters cannot be a text"},
 		{`"inter": "10Gbps"`, `"inter": "10Gb"`, `"10Gb"`, `"10Gb" is not a bandwidth`},
 		{`"iters": 7`, `"iters" 7`, `"iters" 7`, "invalid character '7'"},
 		{"\n}\n", "\n", "", "the JSON ends too early"},
@@ -110,11 +110,11 @@ func TestScheduleRoundTrip(t *testing.T) {
 		}
 	}
 	text := "{\"instance_sha256\": \"\",\n\"class\": \"S\",\n\"segments\": [\n{\"job\": 0,\n\"phase\": \"wait\"}]}"
-	if _, _, err := sched.ReadSchedule(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), `line 5: phase "wait"`) {
+	if _, _, err := sched.ReadSchedule(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), `line 5: segments[0].phase: phase "wait"`) {
 		t.Errorf("unknown phase: %v", err)
 	}
 	text = strings.Replace(text, `"S"`, `"X"`, 1)
-	if _, _, err := sched.ReadSchedule(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), `line 2: class "X"`) {
+	if _, _, err := sched.ReadSchedule(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), `line 2: class: class "X"`) {
 		t.Errorf("unknown class: %v", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"yardstick/internal/strictjson"
 )
 
 // Placement says where a job runs: one Share per server used, in ascending
@@ -174,7 +176,7 @@ func (s *Schedule) Write(w io.Writer, in *Instance) error {
 // Errors: ErrDamaged, with the schedule as it was found; what is not a schedule.
 func ReadSchedule(r io.Reader) (s *Schedule, instanceHash string, err error) {
 	f := scheduleFile{Schedule: &Schedule{}}
-	if err := decodeStrict(r, &f); err != nil {
+	if err := strictjson.Read(r, &f); err != nil {
 		return nil, "", err
 	}
 	if f.Seal != "" {

@@ -31,6 +31,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bounds"
+	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -174,7 +175,10 @@ func newHunt(ctx context.Context, o *Options) (*hunt, error) {
 		return nil, ErrOther
 	}
 	var list []saved
-	if json.Unmarshal(s.Islands, &list) != nil || len(list) != len(h.islands) {
+	if err := strictjson.Unmarshal(s.Islands, &list); err != nil {
+		return nil, fmt.Errorf("%w: islands: %w", errState, err)
+	}
+	if len(list) != len(h.islands) {
 		return nil, errState
 	}
 	for i, l := range h.islands {

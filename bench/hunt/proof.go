@@ -9,6 +9,7 @@ import (
 	"math/big"
 
 	"yardstick/bounds/certify"
+	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -95,12 +96,11 @@ func (p *Proof) Write(w io.Writer) error {
 	return err
 }
 
-// ReadProof decodes a proof. Unknown keys are errors.
+// ReadProof decodes a proof. Keys that are unknown, there twice or in another case
+// are errors.
 func ReadProof(r io.Reader) (*Proof, error) {
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
 	var p Proof
-	if err := d.Decode(&p); err != nil {
+	if err := strictjson.Read(r, &p); err != nil {
 		return nil, fmt.Errorf("hunt: a proof: %w", err)
 	}
 	return &p, nil

@@ -27,6 +27,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"yardstick/internal/strictjson"
 )
 
 // Folder is the name of a journal within a result directory.
@@ -137,7 +139,10 @@ func (j *Journal) index(name string) error {
 			j.Damaged = append(j.Damaged, fmt.Sprintf("%s:%d", name, n))
 		case id == headerID:
 			header = &Header{}
-			if err := json.Unmarshal(content, header); err != nil || header.Format != format {
+			if err := strictjson.Unmarshal(content, header); err != nil {
+				return fmt.Errorf("%s has a header that cannot be read (%w): remove the file to run its cells again", name, err)
+			}
+			if header.Format != format {
 				return fmt.Errorf("%s has a header of format %d, this program reads %d: remove the file to run its cells again", name, header.Format, format)
 			}
 		case header == nil:

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"yardstick/internal/strictjson"
 )
 
 // FormatVersion is the version of the result directory's format. Appending
@@ -137,7 +139,7 @@ func readManifest(dir string) (*Manifest, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	m := &Manifest{}
-	if err := json.Unmarshal(data, m); err != nil {
+	if err := strictjson.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("record: %s is damaged: %w", path, err)
 	}
 	if m.FormatVersion != FormatVersion {
@@ -154,8 +156,8 @@ func readManifest(dir string) (*Manifest, error) {
 
 // validate refuses what neither Write nor Open can work with.
 func (m *Manifest) validate() error {
-	if len(m.Suite) > 0 && !json.Valid(m.Suite) {
-		return fmt.Errorf("the suite is not JSON")
+	if _, err := m.SolveLimit(); err != nil {
+		return fmt.Errorf("the suite cannot be read: %w", err)
 	}
 	columns := map[string]string{}
 	for _, p := range m.Params {
@@ -165,6 +167,31 @@ func (m *Manifest) validate() error {
 		columns[p.Column()] = p.Name
 	}
 	return nil
+}
+
+// SolveLimit returns the time limit of the suite's solves in seconds, 0 if the
+// manifest does not say.
+func (m *Manifest) SolveLimit() (float64, error) {
+	var suite struct {
+		Limits struct {
+			Solve any `json:"solve"`
+		} `json:"limits"`
+	}
+	if len(m.Suite) == 0 {
+		return 0, nil
+	}
+	if err := strictjson.UnmarshalPart(m.Suite, &suite); err != nil {
+		return 0, err
+	}
+	switch v := suite.Limits.Solve.(type) {
+	case float64:
+		return time.Duration(v).Seconds(), nil
+	case string:
+		if d, err := time.ParseDuration(v); err == nil {
+			return d.Seconds(), nil
+		}
+	}
+	return 0, nil
 }
 
 // embedded returns the manifest as each table carries it: without the list of

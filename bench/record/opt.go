@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/json"
 	"math/big"
+
+	"yardstick/internal/strictjson"
 )
 
 // Opt is a value that may be missing. The zero value is missing; two Opts are
@@ -47,7 +49,7 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	o.Valid = true
-	return json.Unmarshal(b, &o.V)
+	return strictjson.Unmarshal(b, &o.V)
 }
 
 // Text is a string that may be missing: the empty string is written as null.

@@ -116,7 +116,7 @@ func TestWriteRefuses(t *testing.T) {
 		"not a number":    {func(r *Run) { r.Manifest.Params[0].Number = true }, []string{"column p_cluster_inter is \"10Gbps\"", "not a number"}},
 		"one column for two parameters": {func(r *Run) { r.Manifest.Params = append(r.Manifest.Params, Param{Name: "Cluster inter"}) },
 			[]string{`"cluster.inter" and "Cluster inter" share the column p_cluster_inter`}},
-		"suite": {func(r *Run) { r.Manifest.Suite = json.RawMessage("{") }, []string{"suite is not JSON"}},
+		"suite": {func(r *Run) { r.Manifest.Suite = json.RawMessage("{") }, []string{"suite cannot be read"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"yardstick/bench/record"
 )
@@ -75,28 +73,6 @@ func newTimes(rows []*record.Solve, limit float64) Times {
 	return t
 }
 
-// solveLimit returns the time limit of the suite's solves in seconds, 0 if the
-// manifest does not say.
-func solveLimit(m *record.Manifest) float64 {
-	var suite struct {
-		Limits struct {
-			Solve any `json:"solve"`
-		} `json:"limits"`
-	}
-	if json.Unmarshal(m.Suite, &suite) != nil {
-		return 0
-	}
-	switch v := suite.Limits.Solve.(type) {
-	case float64:
-		return time.Duration(v).Seconds()
-	case string:
-		if d, err := time.ParseDuration(v); err == nil {
-			return d.Seconds()
-		}
-	}
-	return 0
-}
-
 var solveIntro = fmt.Sprintf("Times by the clock. Geometric means are shifted by %g s and, like PAR10, over all solves: one without an answer counts with the "+
 	"time limit in the mean and with ten times the limit in PAR10. An answer is a solve that ended OPTIMAL or INFEASIBLE.", Shift)
 
@@ -117,7 +93,7 @@ func solveBlocks(run *record.Run) []block {
 	if len(by.values) == 0 {
 		return nil
 	}
-	limit := solveLimit(&run.Manifest)
+	limit, _ := run.Manifest.SolveLimit() // record.Open has refused what cannot be read
 	caption := "Solves per formulation and solver; the time limit is not known"
 	if limit > 0 {
 		caption = fmt.Sprintf("Solves per formulation and solver, time limit %g s", limit)

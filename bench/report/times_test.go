@@ -42,7 +42,7 @@ func TestTimesOfSolves(t *testing.T) {
 
 func TestSolveLimit(t *testing.T) {
 	for suite, want := range map[string]float64{`{"limits":{"solve":"60s"}}`: 60, `{"limits":{"solve":20000000000}}`: 20, `{"limits":{}}`: 0, `{}`: 0, ``: 0, `[]`: 0} {
-		if got := solveLimit(&record.Manifest{Suite: []byte(suite)}); got != want {
+		if got, _ := (&record.Manifest{Suite: []byte(suite)}).SolveLimit(); got != want {
 			t.Errorf("%s: %v, want %v", suite, got, want)
 		}
 	}

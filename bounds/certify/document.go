@@ -1,15 +1,14 @@
 package certify
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 
+	"yardstick/internal/strictjson"
 	"yardstick/sched"
 )
 
@@ -42,7 +41,7 @@ func SHA256(certificate []byte) string {
 
 func parse(text []byte) (*document, error) {
 	var d document
-	if err := strict(text, &d); err != nil {
+	if err := strictjson.Unmarshal(text, &d); err != nil {
 		return nil, err
 	}
 	if d.Format != Format {
@@ -76,22 +75,9 @@ func (d *document) seal() (string, error) {
 	return SHA256(text), nil
 }
 
-// strict decodes one JSON value and refuses unknown keys and anything after it.
-func strict(text []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is text after the document")
-	}
-	return nil
-}
-
 // read decodes the data of a proof.
 func (d *document) read(into any) error {
-	if err := strict(d.Data, into); err != nil {
+	if err := strictjson.Unmarshal(d.Data, into); err != nil {
 		return fmt.Errorf("%w: data: %w", ErrFormat, err)
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/hunt"
 	"yardstick/datasets"
+	"yardstick/internal/strictjson"
 	"yardstick/sched"
 )
 
@@ -200,7 +201,7 @@ func readState(path string) (*hunt.State, error) {
 		return nil, usageError("%w", err)
 	}
 	s := &hunt.State{}
-	if err := json.Unmarshal(data, s); err != nil {
+	if err := strictjson.Unmarshal(data, s); err != nil {
 		return nil, usageError("%s is not the state of a hunt: %w", path, err)
 	}
 	return s, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bounds/certify"
+	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -40,8 +41,11 @@ func (a *app) verify(instancePath, path string) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
-	var header struct{ Format string }
-	if json.Unmarshal(text, &header) == nil && header.Format != "" {
+	var keys map[string]json.RawMessage
+	if err := strictjson.Unmarshal(text, &keys); err != nil {
+		return usageError("%s: %w", path, err)
+	}
+	if keys["format"] != nil {
 		return a.verifyCertificate(in, path, text)
 	}
 	return a.verifySchedule(in, instancePath, path, text)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"yardstick/internal/strictjson"
 )
 
 const maxValueBytes = 1 << 24 // of one JSON value
@@ -20,6 +22,7 @@ type JSON struct {
 	line    int  // on which the current value begins, from 1
 	close   byte // of the array or object that the values are in; 0 if in none
 	started bool
+	entered string // the member that the values are in, of an object; "" if in none
 }
 
 // OpenJSON opens a file as Open does. The caller closes it.
@@ -53,6 +56,7 @@ func (j *JSON) Enter(key string) error {
 			return j.failed(err)
 		}
 		if name == json.Token(key) {
+			j.entered = key
 			return j.open(0)
 		}
 		if err := j.value(new(json.RawMessage)); err != nil {
@@ -87,7 +91,7 @@ func (j *JSON) token() (json.Token, error) {
 	return t, nil
 }
 
-// Next reads the next value into v, as json.Unmarshal does, and returns its key
+// Next reads the next value into v, as strictjson.UnmarshalPart does, and returns its key
 // where it is a member of an object. At the end it returns io.EOF; every other
 // error names the file and the line.
 func (j *JSON) Next(v any) (key string, err error) {
@@ -138,28 +142,66 @@ func (j *JSON) end() error {
 		return j.failed(err)
 	case t != json.Delim(j.close):
 		return j.Errorf("there is %v where a value is expected", t)
+	case j.entered != "":
+		return j.leave()
 	}
-	return io.EOF
+	return j.nothing()
+}
+
+// leave reads the members behind the one that Enter went into.
+func (j *JSON) leave() error {
+	for j.more() {
+		t, err := j.token()
+		if err != nil {
+			return err
+		}
+		if t == json.Token(j.entered) {
+			return j.Errorf("the key %s is there twice", j.entered)
+		}
+		if err := j.value(new(json.RawMessage)); err != nil {
+			return err
+		}
+	}
+	if _, err := j.token(); err != nil {
+		return err
+	}
+	return j.nothing()
+}
+
+// nothing returns io.EOF at the end of the file.
+func (j *JSON) nothing() error {
+	j.lines.budget = maxValueBytes
+	t, err := j.decoder.Token()
+	j.line = j.lines.at(j.decoder.InputOffset())
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return j.failed(err)
+	}
+	return j.Errorf("there is %v behind the end of the JSON value: there must be nothing more after it", t)
 }
 
 func (j *JSON) value(v any) error {
 	j.lines.budget = maxValueBytes
 	before := j.decoder.InputOffset()
-	err := j.decoder.Decode(v)
+	var text json.RawMessage
+	err := j.decoder.Decode(&text)
 	j.line = j.lines.behind(before) // only now has the place surely been read
 	if err != nil {
 		return j.failed(err)
 	}
-	return nil
+	var wrong *strictjson.Error
+	if err := strictjson.UnmarshalPart(text, v); errors.As(err, &wrong) {
+		return j.Errorf("%s", wrong.Text)
+	}
+	return err
 }
 
 // failed says where the decoder met an error.
 func (j *JSON) failed(err error) error {
 	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &kind):
-		return j.Errorf("%s: a %s where %s is expected", kind.Field, kind.Value, kind.Type)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%s: line %d: no JSON: %w", j.Name(), j.lines.at(syntax.Offset), err)
 	case errors.Is(err, io.EOF):

@@ -50,33 +50,20 @@ func LogRules(o Options) []importer.Rule[*Job] {
 
 // logJob is a job as the log has it. A text is "" where it is missing or null.
 type logJob struct {
-	JobID, ID        string // the latter in excerpts of the log
-	Status, VC, User string
-	Submitted        string   `json:"submitted_time"`
-	GPUs             *float64 `json:"num_gpus"` // in excerpts that lack the detail
-	Attempts         []struct {
+	JobID     string   `json:"jobid"`
+	ID        string   `json:"id"` // in excerpts of the log
+	Status    string   `json:"status"`
+	VC        string   `json:"vc"`
+	User      string   `json:"user"`
+	Submitted string   `json:"submitted_time"`
+	GPUs      *float64 `json:"num_gpus"` // in excerpts that lack the detail
+	Attempts  []struct {
 		Start  string `json:"start_time"`
 		End    string `json:"end_time"`
 		Detail []struct {
 			GPUs []string `json:"gpus"`
 		} `json:"detail"`
 	} `json:"attempts"`
-}
-
-// clear empties the job for the next one. Slices keep their memory, whose values
-// package encoding/json fills in where it finds a member and leaves as they are
-// where it does not.
-func (l *logJob) clear() {
-	attempts := l.Attempts[:cap(l.Attempts)]
-	*l = logJob{Attempts: attempts[:0]}
-	for i := range attempts {
-		a := &attempts[i]
-		detail := a.Detail[:cap(a.Detail)]
-		a.Start, a.End, a.Detail = "", "", detail[:0]
-		for j := range detail {
-			detail[j].GPUs = detail[j].GPUs[:0]
-		}
-	}
 }
 
 // ImportLog converts the JSON job log, an array of jobs
@@ -119,9 +106,8 @@ func convertLog(in, out string, o Options) (*importer.Report, error) {
 
 func jobs(f *importer.JSON, o Options) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
-		var in logJob
 		for {
-			in.clear()
+			var in logJob
 			_, err := f.Next(&in)
 			if errors.Is(err, io.EOF) {
 				return

@@ -2,9 +2,7 @@ package profile
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"yardstick/internal/strictjson"
 	"yardstick/sched"
 )
 
@@ -257,7 +256,7 @@ type piperVariant struct {
 
 func readPiper(text []byte) (*graph, error) {
 	var file piperFile
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&file); err != nil {
+	if err := strictjson.UnmarshalPart(text, &file); err != nil {
 		return nil, fmt.Errorf("is not the JSON of a Piper input: %w", err)
 	}
 	if len(file.Nodes) == 0 || len(file.Nodes) > maxLayers {

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,22 +54,26 @@ var allowed = map[string][]string{
 	"heuristics/primaldual": {"sched", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
 	"bench": {"sched/...", "datasets", "datasets/build", "datasets/generate", "datasets/profile", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim",
 		"bench/record", "bench/report/...", "bench/journal"},
-	"bench/journal":      {},
-	"bench/pool":         {"sched", "bench", "solvers/isolate", "solvers/milp"},
-	"bench/record":       {},
-	"bench/report":       {"bench/record", "bench/report/..."},
-	"bench/compare":      {"bench/record"},
-	"bench/errata":       {"..."},
-	"bench/hunt":         {"..."},
-	"bench/reproduce":    {"..."},
-	"cmd/bench":          {"..."},
-	"internal/schedtest": {"sched", "sched/verify"},
-	"internal/lint":      {},
-	"internal/number":    {},
-	"internal/python":    {},
-	"internal/guides":    {},
-	"internal/notebooks": {},
+	"bench/journal":       {},
+	"bench/pool":          {"sched", "bench", "solvers/isolate", "solvers/milp"},
+	"bench/record":        {},
+	"bench/report":        {"bench/record", "bench/report/..."},
+	"bench/compare":       {"bench/record"},
+	"bench/errata":        {"..."},
+	"bench/hunt":          {"..."},
+	"bench/reproduce":     {"..."},
+	"cmd/bench":           {"..."},
+	"internal/schedtest":  {"sched", "sched/verify"},
+	"internal/strictjson": {},
+	"internal/lint":       {},
+	"internal/number":     {},
+	"internal/python":     {},
+	"internal/guides":     {},
+	"internal/notebooks":  {},
 }
+
+// everywhere may be imported by every package: it decides nothing.
+const everywhere = "internal/strictjson"
 
 // owners are the packages that alone may import a dependency.
 var owners = map[string]string{
@@ -77,6 +82,7 @@ var owners = map[string]string{
 	"github.com/parquet-go/parquet-go":   "datasets",
 	"github.com/spf13/cobra":             "cmd/bench",
 	"github.com/goccy/go-yaml":           "bench",
+	"github.com/go-json-experiment/json": "internal/strictjson",
 	"github.com/jedib0t/go-pretty":       "bench/report",
 	"gonum.org/v1/plot":                  "bench/report",
 	"golang.org/x/perf":                  "bench/compare",
@@ -145,6 +151,9 @@ func permitted(pkg, imported string) error {
 	if pkg == imported || strings.HasPrefix(pkg, imported+"/") {
 		return nil // a parent
 	}
+	if imported == everywhere {
+		return nil
+	}
 	for _, a := range list {
 		if a == "..." || a == imported {
 			return nil
@@ -197,6 +206,80 @@ func TestTableRejects(t *testing.T) {
 		{"sched/verify", "heuristics/sim"}, {"bench", "heuristics/listsched"}, {"bench/report", "sched"}, {"newcomer", "sched"}} {
 		if permitted(bad[0], bad[1]) == nil {
 			t.Errorf("the table lets %s import %s", bad[0], bad[1])
+		}
+	}
+}
+
+// looseJSON are the files that may read JSON by package encoding/json, which takes a
+// key that is there twice or in another case, and why.
+var looseJSON = map[string]string{
+	"cmd/bench/complete.go":          "reads the schema that the program has just made",
+	"datasets/importer/json.go":      "cuts long files of other programs into values, which strictjson decodes",
+	"datasets/interference/gavel.go": "reads token by token, refuses repeated keys itself, and all its keys are data",
+}
+
+// What is read as evidence has one meaning or none.
+func TestStrictJSON(t *testing.T) {
+	unused := maps.Clone(looseJSON)
+	for _, p := range packages(t) {
+		for _, file := range slices.Concat(p.GoFiles, p.CgoFiles) {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := p.path() + "/" + file
+			for _, call := range readsJSON(f) {
+				if looseJSON[name] == "" {
+					t.Errorf("%s: %s takes repeated keys and keys in another case: use internal/strictjson", fset.Position(call.Pos()), call.Sel.Name)
+				}
+				delete(unused, name)
+			}
+		}
+	}
+	for name := range unused {
+		t.Errorf("%s reads no JSON by package encoding/json: drop its exception", name)
+	}
+}
+
+// readsJSON lists the uses of package encoding/json that decode.
+func readsJSON(f *ast.File) []*ast.SelectorExpr {
+	local := ""
+	for _, imp := range f.Imports {
+		if imp.Path.Value == `"encoding/json"` {
+			local = "json"
+			if imp.Name != nil {
+				local = imp.Name.Name
+			}
+		}
+	}
+	var found []*ast.SelectorExpr
+	ast.Inspect(f, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := s.X.(*ast.Ident); ok && local != "" && x.Name == local && (s.Sel.Name == "Unmarshal" || s.Sel.Name == "NewDecoder") {
+			found = append(found, s)
+		}
+		return true
+	})
+	return found
+}
+
+func TestReadsJSON(t *testing.T) {
+	for src, want := range map[string]int{
+		`package p; import "encoding/json"; var _ = json.Unmarshal`:             1,
+		`package p; import j "encoding/json"; var _ = j.NewDecoder(nil)`:        1,
+		`package p; import "encoding/json"; var _ = json.Marshal`:               0,
+		`package p; import json "yardstick/bench"; var _ = json.Unmarshal(nil)`: 0,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "p.go", src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(readsJSON(f)); got != want {
+			t.Errorf("%s: %d uses, want %d", src, got, want)
 		}
 	}
 }

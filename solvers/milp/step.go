@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"time"
+
+	"yardstick/internal/strictjson"
 )
 
 // Step is a moment of a search at which its bound or its incumbent changed.
@@ -31,7 +33,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *Step) UnmarshalJSON(text []byte) error {
 	var j stepJSON
-	if err := json.Unmarshal(text, &j); err != nil {
+	if err := strictjson.Unmarshal(text, &j); err != nil {
 		return err
 	}
 	primal, err1 := strconv.ParseFloat(j.Primal, 64)
