@@ -3,10 +3,10 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"yardstick/bench/journal"
-	"yardstick/internal/strictjson"
 	"yardstick/solvers/milp"
 )
 
@@ -16,8 +16,9 @@ type Store struct {
 	journal *journal.Journal
 	options StoreOptions
 
-	mu  sync.Mutex
-	err error
+	mu     sync.Mutex
+	err    error
+	broken []error
 }
 
 // StoreOptions say which of the cells that the journal holds count as
@@ -37,7 +38,7 @@ type StoreOptions struct {
 // been called, appends to it.
 func NewStore(j *journal.Journal, o StoreOptions) *Store { return &Store{journal: j, options: o} }
 
-// Err returns the first error in writing to or reading from the journal.
+// Err returns the first error in writing to the journal.
 func (s *Store) Err() error {
 	if s == nil {
 		return nil
@@ -45,6 +46,20 @@ func (s *Store) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
+}
+
+// Unread returns why entries of the journal whose hashes are right could not be read
+// back. Their cells do not count as finished.
+func (s *Store) Unread() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.broken)
+}
+
+func (s *Store) unread(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = append(s.broken, err)
 }
 
 func (s *Store) fail(err error) {
@@ -55,13 +70,8 @@ func (s *Store) fail(err error) {
 	}
 }
 
-// summary is what find needs to know of a stored cell.
-type summary struct {
-	Err     *storedError `json:"error"`
-	Limited bool         `json:"limited"`
-}
-
-// find returns a cell's result, without its outcomes, if it counts as finished.
+// find returns a cell's result, without its outcomes, if it counts as finished. An
+// entry that cannot be read back, whatever its hash, does not: the cell runs again.
 func (s *Store) find(c Cell) (CellResult, bool) {
 	if s == nil || s.options.Force {
 		return CellResult{}, false
@@ -70,24 +80,17 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 	if !ok || s.options.Build != "" && entry.Header.Build != s.options.Build {
 		return CellResult{}, false
 	}
-	content, err := s.journal.Read(entry)
-	var known summary
-	if err == nil {
-		err = strictjson.UnmarshalPart(content, &known)
-	}
+	r, err := s.read(c)
 	switch {
 	case err != nil:
-		return CellResult{}, false // it runs again
-	case known.Limited && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
+		s.unread(err)
 		return CellResult{}, false
-	case known.Err != nil && s.options.RetryFailed:
+	case r.limited() && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
+		return CellResult{}, false
+	case r.Err != nil && s.options.RetryFailed:
 		return CellResult{}, false
 	}
-	r := CellResult{Cell: c, Reused: true, stored: s}
-	if known.Err != nil {
-		r.Err = known.Err
-	}
-	return r, true
+	return CellResult{Cell: c, Err: r.Err, Reused: true, Wall: r.Wall, stored: s}, true
 }
 
 // put appends a finished cell and lets go of its outcomes.
@@ -115,11 +118,14 @@ func (r *CellResult) open() CellResult {
 	}
 	full, err := r.stored.read(r.Cell)
 	if err != nil {
-		r.stored.fail(err)
-		return CellResult{Cell: r.Cell, Err: Killed(milp.OtherError, err.Error())}
+		r.Err = Killed(milp.OtherError, err.Error()+": run again")
+		return CellResult{Cell: r.Cell, Err: r.Err}
 	}
 	full.Reused = r.Reused
 	full = full.Verify()
+	if full.Err != nil && r.Err == nil { // it was verified before it was stored
+		full.Err = fmt.Errorf("%w; the journal was changed since: run again with --force", full.Err)
+	}
 	r.Err = full.Err
 	return full
 }

@@ -3,10 +3,13 @@ package bench
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
+	"yardstick/bounds/certify"
 	"yardstick/internal/strictjson"
+	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
 )
@@ -128,6 +131,9 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 	r.Wall, r.CPU, r.PeakRSS = s.Wall, s.CPU, s.PeakRSS
 	if s.Err != nil {
 		r.Err = s.Err
+		if len(s.Outcomes) > 0 || r.limited() != s.Limited {
+			return r, errors.New("its error does not go with the rest")
+		}
 		return r, nil
 	}
 	if len(s.Outcomes) != len(cell.Objectives) {
@@ -135,8 +141,14 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 	}
 	for i, stored := range s.Outcomes {
 		o := stored.Outcome
-		if stored.Same && i > 0 {
+		if stored.Same {
+			if i == 0 || o.Schedule != nil || r.Outcomes[i-1].Schedule == nil {
+				return r, errors.New("a schedule is said to be that of the outcome before, which there is not")
+			}
 			o.Schedule = r.Outcomes[i-1].Schedule
+		}
+		if err := o.check(cell, cell.Objectives[i]); err != nil {
+			return r, err
 		}
 		if o.Replay == nil && i > 0 {
 			o.Replay = r.Outcomes[i-1].Replay
@@ -153,7 +165,49 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 		}
 		r.Outcomes = append(r.Outcomes, o)
 	}
+	if r.limited() != s.Limited {
+		return r, errors.New("it says otherwise than its outcomes whether a limit shaped them")
+	}
 	return r, nil
+}
+
+// check refuses an outcome that tables cannot be made of, or that calls a bound
+// certified by a certificate of something else.
+func (o *Outcome) check(cell Cell, objective sched.Objective) error {
+	if o.Termination == "" {
+		return errors.New("an outcome does not say how it ended")
+	}
+	switch bound := cell.Method.Kind() == Bound; {
+	case !bound && o.Schedule == nil && (o.Termination == Completed || o.Termination == milp.Optimal):
+		return errors.New("it ran to its end and has no schedule")
+	case bound && len(o.Bounds) == 0 && o.Message == "":
+		return errors.New("it has no bound and does not say why")
+	}
+	for i := range o.Bounds {
+		b := &o.Bounds[i]
+		if b.Value == nil || b.Objective != objective {
+			return fmt.Errorf("bound %q lacks a value or is of another objective", b.Name)
+		}
+		if !b.Certified {
+			continue
+		}
+		s, instance, err := certify.Stated(b.Certificate)
+		if err != nil {
+			return fmt.Errorf("bound %q: %w", b.Name, err)
+		}
+		if s.Objective != objective || s.Class != b.Class || s.Value.Cmp(b.Value) != 0 || instance != cell.Instance.SHA256 {
+			return fmt.Errorf("bound %q: its certificate states another bound", b.Name)
+		}
+	}
+	if o.Replay == nil {
+		return nil
+	}
+	for _, p := range o.Replay.Predictions {
+		if p.Job < 0 || int(p.Job) >= len(cell.Instance.Jobs) {
+			return fmt.Errorf("a prediction is of job %d of %d", p.Job, len(cell.Instance.Jobs))
+		}
+	}
+	return nil
 }
 
 func orInf(v *float64, sign int) float64 {

@@ -1,10 +1,6 @@
 package bench
 
-import (
-	"time"
-
-	"yardstick/internal/strictjson"
-)
+import "time"
 
 // Estimate says how long the cells of a plan that are not finished will take,
 // by the wall-clock times of those that are: the mean of the same method on the
@@ -28,14 +24,15 @@ func (s *Store) Estimate(plan *Plan) Estimate {
 	means := map[string]mean{}
 	e := Estimate{Cells: make([]time.Duration, len(plan.Cells)), Open: make([]bool, len(plan.Cells))}
 	for i, c := range plan.Cells {
-		if _, ok := s.find(c); !ok {
+		r, ok := s.find(c)
+		if !ok {
 			e.Open[i] = true
 			continue
 		}
 		e.Finished++
 		for _, key := range keys(c) {
 			m := means[key]
-			means[key] = mean{m.total + s.wall(c), m.count + 1}
+			means[key] = mean{m.total + r.Wall, m.count + 1}
 		}
 	}
 	for i, c := range plan.Cells {
@@ -50,17 +47,4 @@ func (s *Store) Estimate(plan *Plan) Estimate {
 		}
 	}
 	return e
-}
-
-// wall is the wall-clock time of a finished cell.
-func (s *Store) wall(c Cell) time.Duration {
-	var known struct {
-		Wall time.Duration `json:"wall_ns"`
-	}
-	if entry, ok := s.journal.Find(c.ID); ok {
-		if content, err := s.journal.Read(entry); err != nil || strictjson.UnmarshalPart(content, &known) != nil {
-			return 0 // it has become unreadable since it was found
-		}
-	}
-	return known.Wall
 }

@@ -64,6 +64,18 @@ func parse(text []byte) (*document, error) {
 	return &d, nil
 }
 
+// Stated returns what a certificate states, with nothing checked but its form and
+// its seal, and the hash of the instance that it is about.
+//
+// Errors: ErrFormat.
+func Stated(certificate []byte) (s *Statement, instance string, err error) {
+	d, err := parse(certificate)
+	if err != nil {
+		return nil, "", fmt.Errorf("certify: %w: %w", ErrFormat, err)
+	}
+	return &Statement{Kind: d.Kind, Objective: d.Objective, Class: d.Class, Value: d.value}, d.Instance, nil
+}
+
 // seal returns the seal that the document should have.
 func (d *document) seal() (string, error) {
 	bare := *d

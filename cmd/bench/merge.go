@@ -68,7 +68,9 @@ func (a *app) merge(out string, dirs []string, anyBuild bool) error {
 	if err := file.Write(out); err != nil {
 		return err
 	}
-	results := bench.Collect(plan, bench.NewStore(j, bench.StoreOptions{}))
+	store := bench.NewStore(j, bench.StoreOptions{})
+	results := bench.Collect(plan, store)
+	a.unread(store)
 	var missing []string
 	for i := range results {
 		if results[i].Skipped {

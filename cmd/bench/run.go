@@ -126,6 +126,7 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 	if err := store.Err(); err != nil {
 		return err
 	}
+	a.unread(store.Store)
 	again := rerun(f, args)
 	if f.again != "" {
 		again = f.again
@@ -224,6 +225,13 @@ func openStore(f runFlags, file *bench.PlanFile, shard bench.Shard) (*resultStor
 		o.Build = ""
 	}
 	return &resultStore{bench.NewStore(j, o), j}, nil
+}
+
+// unread tells of entries that do not count although their hashes are right.
+func (a *app) unread(s *bench.Store) {
+	if broken := s.Unread(); len(broken) > 0 {
+		fmt.Fprintf(a.err, "%d entries of the journal cannot be read back, the first: %v: these cells are not finished\n", len(broken), broken[0])
+	}
 }
 
 func (a *app) damaged(j *journal.Journal) {
