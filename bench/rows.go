@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"time"
 
 	"yardstick/bench/record"
@@ -41,6 +42,9 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 
 // addInstance adds the rows of the cells of one instance.
 func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
+	if in := results[0].Cell.Instance; slices.ContainsFunc(results, func(r CellResult) bool { return !r.Skipped }) {
+		run.AddInstance(in.SHA256, in.Canonical)
+	}
 	standings, best := newStandings(results), fastest{}
 	var violations error
 	for _, s := range standings.order {
@@ -142,6 +146,7 @@ func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *s
 	}
 	row.Schedule = schedules[k]
 	addTimes(&row, v)
+	row.Class = v.Class().String()
 	if v.Cost(objective) == nil {
 		row.Message = record.Text(undefined(objective))
 		return row
@@ -170,7 +175,6 @@ func (o *Outcome) wallLimited() bool {
 func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Outcome) {
 	cost := v.Cost(st.objective)
 	unit := func(r *big.Rat) *big.Rat { return inUnit(st.objective, r) }
-	row.Class = v.Class().String()
 	row.PrimalStatus = record.Proven
 	row.Cost, row.CostExact = record.FromRat(unit(cost)), record.Exact(unit(cost))
 	if len(o.Bounds) > 0 {
@@ -352,11 +356,27 @@ func addSegments(run *record.Run, r *CellResult, n int, v *verify.Verified) {
 			number = 0
 		}
 		for _, sh := range s.Place.Shares {
-			run.Segments = append(run.Segments, record.Segment{CellID: r.Cell.ID, Schedule: n, Job: int(s.Job), Segment: number,
-				Server: sh.Server, Start: s.Start.Seconds(), End: s.End.Seconds(), Phase: s.Phase.String(), GPUs: sh.GPUs})
+			row := record.Segment{CellID: r.Cell.ID, Schedule: n, Job: int(s.Job), Segment: number, Server: sh.Server,
+				Start: s.Start.Seconds(), End: s.End.Seconds(), Phase: s.Phase.String(), GPUs: sh.GPUs, Stages: numbers(sh.Stages), Devices: numbers(sh.Devices)}
+			if c := s.Place.Config; c != nil {
+				row.WorkerType, row.ServerType, row.Accumulation = record.Some(c.WorkerType), record.Some(c.ServerType), record.Some(c.Accumulation)
+			}
+			run.Segments = append(run.Segments, row)
 		}
 		number++
 	}
+}
+
+// numbers is a list as text, such as 2,0,1; parseNumbers reads it.
+func numbers(list []int) record.Text {
+	var b []byte
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return record.Text(b)
 }
 
 func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sched.Objective) {

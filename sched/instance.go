@@ -183,12 +183,18 @@ func (in *Instance) Write(w io.Writer) error { return writeIndented(w, in) }
 // not depend on the machine, on the formatting of the file it came from or on
 // the instance's name.
 func (in *Instance) Hash() string {
+	sum := sha256.Sum256(in.Canonical())
+	return hex.EncodeToString(sum[:])
+}
+
+// Canonical returns the instance's JSON in one line and without the name, of which
+// Hash is the sha256. ReadInstance reads it.
+func (in *Instance) Canonical() []byte {
 	anonymous := *in
 	anonymous.Name = ""
 	b, err := json.Marshal(&anonymous)
 	if err != nil { // only a NaN, which Validate refuses, could do this
-		panic("sched: hash of an invalid instance: " + err.Error())
+		panic("sched: JSON of an invalid instance: " + err.Error())
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return b
 }

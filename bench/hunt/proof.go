@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 
+	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
@@ -122,6 +123,9 @@ func (p *Proof) Check(in *sched.Instance) error {
 		if err != nil {
 			return fmt.Errorf("hunt: a schedule of the proof: %w", err)
 		}
+		if i == 0 && v.Class() != p.Class || i == 1 && !v.Class().Reaches(p.Optimum.Class) {
+			return fmt.Errorf("hunt: a schedule of the proof is of class %v", v.Class())
+		}
 		if costs[i] = v.Cost(p.Objective); costs[i] == nil || costs[i].Sign() <= 0 {
 			return errors.New("hunt: a schedule of the proof has no cost")
 		}
@@ -133,6 +137,25 @@ func (p *Proof) Check(in *sched.Instance) error {
 		if said, ok := new(big.Rat).SetString(one.said); !ok || said.Cmp(one.value) != 0 {
 			return fmt.Errorf("hunt: the proof says the %s is %s: it is %s", one.what, one.said, one.value.RatString())
 		}
+	}
+	if (&bounds.Bound{Class: p.Optimum.Class, Objective: p.Objective}).Divides(p.Class, p.Objective) != nil {
+		return fmt.Errorf("hunt: the proof compares class %v with an optimum of class %v", p.Class, p.Optimum.Class)
+	}
+	return nil
+}
+
+// CheckCertificate checks that the certificate is the one that the proof names and
+// proves that no schedule costs less than the optimum. Check has to accept the proof.
+func (p *Proof) CheckCertificate(in *sched.Instance, certificate []byte) error {
+	if got := certify.SHA256(certificate); got != p.Optimum.Certificate {
+		return fmt.Errorf("hunt: the proof names the certificate %.12s…, and this is %.12s…", p.Optimum.Certificate, got)
+	}
+	s, err := certify.Check(in, certificate)
+	if err != nil {
+		return err
+	}
+	if s.Objective != p.Objective || s.Class != p.Optimum.Class || s.Value.RatString() != p.Optimum.Value {
+		return fmt.Errorf("hunt: the certificate states %s for class %v and %v, which is not the optimum of the proof", s.Value.RatString(), s.Class, s.Objective)
 	}
 	return nil
 }

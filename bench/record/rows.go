@@ -160,6 +160,10 @@ type Segment struct {
 	End      float64
 	Phase    string // train, load or pause
 	GPUs     int
+	Stages   Text // such as 2,1; missing where a job of one stage has all GPUs
+	Devices  Text // such as 0,3; missing in exclusive classes
+	// What the scheduler chose besides the place; missing if nothing.
+	WorkerType, ServerType, Accumulation Opt[int]
 }
 
 // Solve is a row of solves.arrow: one exact solve or linear program.

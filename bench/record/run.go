@@ -26,9 +26,11 @@ type Run struct {
 	Placements  []Placement
 	Events      []Event
 
-	// Certificates are to be written, by their sha256: see AddCertificate. Open
-	// leaves them where they are: see ReadCertificate.
+	// Certificates and Instances are to be written, by their sha256: see
+	// AddCertificate and AddInstance. Open leaves them where they are: see
+	// ReadCertificate and ReadInstance.
 	Certificates map[string][]byte
+	Instances    map[string]func() []byte
 }
 
 // Write writes the run's tables and manifest to dir, which it makes where it
@@ -100,6 +102,9 @@ func Write(dir string, run *Run) error {
 		return fmt.Errorf("record: %w", err)
 	}
 	if err := WriteCertificates(dir, run.Certificates); err != nil {
+		return err
+	}
+	if err := instances().write(dir, run.Instances); err != nil {
 		return err
 	}
 	for _, p := range pending {

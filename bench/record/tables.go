@@ -136,6 +136,11 @@ func segmentTable() *table[Segment] {
 			{"end_s", "s", Value, "end of the segment", func(r *R) any { return &r.End }},
 			{"phase", "", Value, "train, load or pause", func(r *R) any { return &r.Phase }},
 			{"gpus", "", Value, "GPUs held on this server", func(r *R) any { return &r.GPUs }},
+			{"stages", "", Value, "replicas of each stage on this server, such as 2,1; of an elastic job, workers and parameter servers; null where a job of one stage has all GPUs", func(r *R) any { return &r.Stages }},
+			{"devices", "", Value, "indices of the GPUs on the server, such as 0,3; null in exclusive classes, where any free ones will do", func(r *R) any { return &r.Devices }},
+			{"worker_type", "", Value, "of an elastic job, index of the worker type; null, like the next two, where the scheduler chooses nothing but the place", func(r *R) any { return &r.WorkerType }},
+			{"server_type", "", Value, "of an elastic job, index of the parameter-server type", func(r *R) any { return &r.ServerType }},
+			{"accumulation", "", Value, "of a job that shares GPUs, steps of gradient accumulation", func(r *R) any { return &r.Accumulation }},
 		},
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/record"
 	"yardstick/datasets/build"
 	"yardstick/sched"
 )
@@ -18,9 +21,9 @@ import (
 func (a *app) instanceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "instance",
-		Short: "Build, describe and convert instances",
+		Short: "Build, describe, convert and extract instances",
 	}
-	c.AddCommand(a.instanceBuildCommand(), a.instanceDescribeCommand(), a.instanceConvertCommand())
+	c.AddCommand(a.instanceBuildCommand(), a.instanceDescribeCommand(), a.instanceConvertCommand(), a.instanceExtractCommand())
 	return c
 }
 
@@ -142,6 +145,67 @@ durations depend on the placement cannot be written as one.`,
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write")
 	return c
+}
+
+func (a *app) instanceExtractCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "extract DIR NAME",
+		Short: "Write an instance of a result directory as JSON",
+		Long: `Writes one of the instances that a result directory keeps, as bench solve, bench
+verify and bench simulate read it. NAME is what the tables call it.`,
+		Example: `  bench instance extract results/quick small/07 -o small-07.json
+  bench instance extract results/quick small/07 | bench instance describe /dev/stdin`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			in, err := extract(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				return in.Write(a.out)
+			}
+			return writeFile(out, in.Write)
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "JSON file to write (default standard output)")
+	return c
+}
+
+// extract reads the instance of that name from a result directory.
+func extract(dir, name string) (*sched.Instance, error) {
+	run, err := record.Open(dir)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	names := map[string]string{}
+	for i := range run.Ratios {
+		names[run.Ratios[i].Instance] = run.Ratios[i].InstanceSHA256
+	}
+	for i := range run.Bounds {
+		names[run.Bounds[i].Instance] = run.Bounds[i].InstanceSHA256
+	}
+	hash, ok := names[name]
+	if !ok {
+		all := slices.Sorted(maps.Keys(names))
+		hint := ""
+		if near := bench.Nearest(name, all); near != "" {
+			hint = fmt.Sprintf(": the nearest is %q", near)
+		} else if len(all) > 0 {
+			hint = fmt.Sprintf(": the first is %q", all[0])
+		}
+		return nil, usageError("%s has no instance %q among %d%s", dir, name, len(all), hint)
+	}
+	text, err := record.ReadInstance(dir, hash)
+	if err != nil {
+		return nil, usageError("%s: instance %s: %w; run again to restore it", dir, name, err)
+	}
+	in, err := sched.ReadInstance(bytes.NewReader(text))
+	if err != nil {
+		return nil, usageError("%s: instance %s: %w", dir, name, err)
+	}
+	in.Name = name
+	return in, nil
 }
 
 func writeJobList(w io.Writer, in *sched.Instance) error {

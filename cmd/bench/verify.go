@@ -2,14 +2,22 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bench"
+	"yardstick/bench/hunt"
+	"yardstick/bench/record"
 	"yardstick/bounds/certify"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
@@ -17,19 +25,45 @@ import (
 )
 
 func (a *app) verifyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify INSTANCE SCHEDULE|CERTIFICATE",
-		Short: "Check a schedule, or the certificate of a bound",
-		Long: `Checks what is in the second file (JSON) for the instance in INSTANCE (JSON), and
-nothing else: a schedule against every rule of its execution class, from the raw
-job data alone, and prints its costs; or a certificate, in exact arithmetic, and
-prints the bound that it proves. Exits with 5 and says what is violated when it
-does not hold.`,
-		Example: `  bench verify instance.json schedule.json
-  bench verify instance.json results/quick/certificates/1f0c….json`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return a.verify(args[0], args[1]) },
+	workers, quiet := 0, false
+	c := &cobra.Command{
+		Use:   "verify DIR | INSTANCE SCHEDULE|CERTIFICATE|PROOF",
+		Short: "Check a result directory, a schedule, the certificate of a bound, or what a hunt found",
+		Long: `Checks a result directory from its files alone: every schedule against every rule of
+its execution class, every certificate in exact arithmetic, and that costs,
+denominators, ratios and times of jobs are those that follow. It takes the
+instances from the directory, and runs no method.
+
+With two files (JSON), checks the second one for the instance in the first one: a
+schedule, and prints its costs; a certificate, and prints the bound that it proves;
+or the proof of a hunt, FILE.proof.json, with the certificate beside it. For what a
+hunt wrote, bench verify FILE.json does.
+
+Exits with 5 and names what does not hold.`,
+		Example: `  bench verify results/quick
+  bench verify instance.json schedule.json
+  bench verify instance.json results/quick/certificates/1f0c….json
+  bench hunt --policy srtf --model preemptive -o worst.json && bench verify worst.json`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if workers < 0 {
+				return usageError("-j must not be negative")
+			}
+			switch {
+			case len(args) == 2:
+				return a.verify(args[0], args[1])
+			case isFolder(args):
+				return a.verifyFolder(c.Context(), args[0], workers, quiet)
+			}
+			if _, err := os.Stat(proofPath(args[0])); err != nil {
+				return usageError("%s is no result directory, and has no proof beside it (%s): give the schedule or certificate too", args[0], proofPath(args[0]))
+			}
+			return a.verify(args[0], proofPath(args[0]))
+		},
 	}
+	c.Flags().IntVarP(&workers, "jobs", "j", 0, "checks at a time (default one per core)")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
+	return c
 }
 
 func (a *app) verify(instancePath, path string) error {
@@ -45,10 +79,93 @@ func (a *app) verify(instancePath, path string) error {
 	if err := strictjson.Unmarshal(text, &keys); err != nil {
 		return usageError("%s: %w", path, err)
 	}
-	if keys["format"] != nil {
+	switch {
+	case keys["format"] != nil:
 		return a.verifyCertificate(in, path, text)
+	case keys["optimal"] != nil:
+		return a.verifyProof(in, path, text)
+	case keys["islands"] != nil:
+		return usageError("%s is where a hunt was left, for --resume: it claims nothing that could be checked", path)
 	}
 	return a.verifySchedule(in, instancePath, path, text)
+}
+
+// verifyFolder checks a result directory.
+func (a *app) verifyFolder(ctx context.Context, dir string, workers int, quiet bool) error {
+	run, err := record.Open(dir)
+	if err != nil {
+		if _, missing := os.Stat(filepath.Join(dir, record.ManifestName)); missing != nil {
+			return usageError("%w", err)
+		}
+		return &exitError{exitInvalid, err}
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	watch, clear := a.watchChecks(quiet)
+	found, err := bench.Recheck(ctx, run, workers, watch)
+	clear()
+	for _, text := range found.Failed {
+		fmt.Fprintln(a.out, text)
+	}
+	fmt.Fprintf(a.out, "%d certificates and %d schedules of %d cells verified\n", found.Certificates, found.Schedules, found.Cells)
+	if found.Uncertified > 0 {
+		fmt.Fprintf(a.out, "%d bounds have no certificate and were not checked: the program that proved them has to be trusted\n", found.Uncertified)
+	}
+	if n := len(run.Placements); n > 0 {
+		fmt.Fprintf(a.out, "%d placements were not checked: bench place makes them again\n", n)
+	}
+	switch {
+	case len(found.Failed) > 0:
+		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %d statements fail, listed above", dir, len(found.Failed))}
+	case err != nil:
+		return &exitError{exitInterrupted, errors.New("interrupted: what was checked until then is above")}
+	}
+	return nil
+}
+
+// watchChecks returns what shows the progress of checks on a terminal, and what
+// removes it again.
+func (a *app) watchChecks(quiet bool) (watch func(done, all int), clear func()) {
+	if quiet || !isTerminalWriter(a.err) {
+		return nil, func() {}
+	}
+	var last time.Time
+	return func(done, all int) {
+		if now := time.Now(); now.Sub(last) > 200*time.Millisecond {
+			last = now
+			fmt.Fprintf(a.err, "\r\x1b[K%d of %d checks", done, all)
+		}
+	}, func() { fmt.Fprint(a.err, "\r\x1b[K") }
+}
+
+// verifyProof checks what a hunt wrote beside an instance, and the certificate of
+// its optimum if there is one.
+func (a *app) verifyProof(in *sched.Instance, path string, text []byte) error {
+	p, err := hunt.ReadProof(bytes.NewReader(text))
+	if err != nil {
+		return usageError("%s: %w", path, err)
+	}
+	fails := func(err error) error {
+		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %s", path, strings.ReplaceAll(err.Error(), "\n", "; "))}
+	}
+	if err := p.Check(in); err != nil {
+		return fails(err)
+	}
+	status := fmt.Sprintf("its optimality was proven by %s, has no certificate and was not checked", p.Optimum.Method)
+	if p.Optimum.Certificate != "" {
+		beside := certificatePath(strings.TrimSuffix(path, ".proof.json") + ".json")
+		certificate, err := os.ReadFile(beside)
+		if err != nil {
+			return fails(fmt.Errorf("the certificate of the optimum is missing: %w", err))
+		}
+		if err := p.CheckCertificate(in, certificate); err != nil {
+			return fails(fmt.Errorf("%s: %w", beside, err))
+		}
+		status = "certified by " + beside
+	}
+	fmt.Fprintf(a.out, "%s holds\n%s: ratio %s of cost %s and optimum %s (class %v), %s\n", path, bench.MethodRef{Name: p.Policy, Params: p.Params}, p.Ratio, p.Cost, p.Optimum.Value, p.Optimum.Class, status)
+	return nil
 }
 
 func (a *app) verifyCertificate(in *sched.Instance, path string, text []byte) error {

@@ -1,0 +1,162 @@
+package record
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Beside its tables a result directory keeps what proves them: certificates and
+// instances, each in a file that the sha256 of its text names, so that equal ones
+// are kept once.
+const (
+	CertificateFolder = "certificates" // SHA256.json
+	InstanceFolder    = "instances"    // SHA256.json.gz
+)
+
+// blobs is a folder of texts.
+type blobs struct {
+	folder, suffix string
+	what           string // one of them
+	zipped         bool
+}
+
+func certificates() blobs { return blobs{CertificateFolder, ".json", "certificate", false} }
+func instances() blobs    { return blobs{InstanceFolder, ".json.gz", "instance", true} }
+
+// AddCertificate keeps the text of a certificate, to be written with the run, and
+// returns its sha256 in hex.
+func (r *Run) AddCertificate(text []byte) Text {
+	if r.Certificates == nil {
+		r.Certificates = map[string][]byte{}
+	}
+	hash := hashOf(text)
+	r.Certificates[hash] = text
+	return Text(hash)
+}
+
+// AddInstance keeps an instance, to be written with the run: text returns its
+// canonical JSON, which has the given sha256, in hex.
+func (r *Run) AddInstance(hash string, text func() []byte) {
+	if r.Instances == nil {
+		r.Instances = map[string]func() []byte{}
+	}
+	r.Instances[hash] = text
+}
+
+// WriteCertificates makes the certificates of a result directory those given by
+// their sha256. It removes others. Write calls it.
+func WriteCertificates(dir string, texts map[string][]byte) error {
+	later := make(map[string]func() []byte, len(texts))
+	for hash, text := range texts {
+		later[hash] = func() []byte { return text }
+	}
+	return certificates().write(dir, later)
+}
+
+// ReadCertificate returns the certificate of a result directory that has the given
+// sha256, in hex.
+//
+// Errors: there is none; the file has another sha256.
+func ReadCertificate(dir, hash string) ([]byte, error) { return certificates().read(dir, hash) }
+
+// ReadInstance returns the canonical JSON of the instance of a result directory that
+// has the given sha256, in hex.
+//
+// Errors: there is none; the file has another sha256.
+func ReadInstance(dir, hash string) ([]byte, error) { return instances().read(dir, hash) }
+
+func (b blobs) path(dir, hash string) string { return filepath.Join(dir, b.folder, hash+b.suffix) }
+
+func (b blobs) read(dir, hash string) ([]byte, error) {
+	text, err := os.ReadFile(b.path(dir, hash))
+	if err == nil && b.zipped {
+		text, err = unzip(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record: %s %.12s…: %w", b.what, hash, err)
+	}
+	if got := hashOf(text); got != hash {
+		return nil, fmt.Errorf("record: %s %.12s… has the sha256 %.12s…: it is not the file that was written", b.what, hash, got)
+	}
+	return text, nil
+}
+
+// write makes the texts of the folder those given, and removes others. Those that
+// are there are kept if they are whole.
+func (b blobs) write(dir string, texts map[string]func() []byte) error {
+	folder := filepath.Join(dir, b.folder)
+	old, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("record: %w", err)
+	}
+	kept := map[string]bool{}
+	for _, f := range old {
+		hash, ok := strings.CutSuffix(f.Name(), b.suffix)
+		if !ok {
+			continue
+		}
+		if _, err := b.read(dir, hash); err == nil && texts[hash] != nil {
+			kept[hash] = true
+		} else if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	for hash, text := range texts {
+		if kept[hash] {
+			continue
+		}
+		if err := b.writeOne(dir, hash, text()); err != nil {
+			return fmt.Errorf("record: %s: %w", b.what, err)
+		}
+	}
+	return syncDir(folder)
+}
+
+func (b blobs) writeOne(dir, hash string, text []byte) error {
+	if b.zipped {
+		var err error
+		if text, err = zip(text); err != nil {
+			return err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Join(dir, b.folder), "."+hash+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails where it was renamed
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), b.path(dir, hash))
+}
+
+// zip compresses a text; equal texts become equal bytes.
+func zip(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(text)
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err
+}
+
+func unzip(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
