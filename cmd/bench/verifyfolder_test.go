@@ -101,8 +101,6 @@ func files(t *testing.T, dir, folder string) map[string]string {
 	return all
 }
 
-var verifiedLine = regexp.MustCompile(`(?m)^(\d+) certificates and (\d+) schedules of (\d+) cells verified$`)
-
 // TestVerifyFolder: a result directory proves itself, however it was made.
 func TestVerifyFolder(t *testing.T) {
 	suite, dir := write(t, "suite.yaml", modelsSuite), t.TempDir()
