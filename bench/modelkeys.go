@@ -28,9 +28,8 @@ var (
 		"ring":       elastics,
 		"maxWorkers": elastics,
 		"workerType": elastics,
-		// Elastic instances are always slotted, their servers are drawn, and their jobs
-		// ask for no fixed number of GPUs.
-		"slotted": notElastic, "tooLarge": notElastic,
+		// Elastic instances are always slotted, and their servers are drawn.
+		"slotted":               notElastic,
 		"cluster.gpusPerServer": notElastic, "cluster.inter": notElastic, "cluster.intra": notElastic,
 	}
 

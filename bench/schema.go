@@ -166,7 +166,7 @@ var describe = map[string]string{
 	"instances.iteration":             "Length of one iteration, about; 0s for the whole run. By default the whole run or, with params, 1s; of the preemptive model round or 1s",
 	"instances.params":                "Synthetic AllReduce volume of jobs on several GPUs; 0 for none",
 	"instances.weights":               "unit or random; empty for the trace's",
-	"instances.tooLarge":              "error or drop: what to do with gangs larger than the cluster; not of the elastic model",
+	"instances.tooLarge":              "error or drop: what to do with gangs larger than the cluster",
 	"instances.history":               "Jobs completed before the slice that predictors may see; the last ones",
 	"instances.slotted":               "Decisions at slot boundaries alone; the slot is round. Elastic instances always are",
 	"instances.deadline":              "Deadline of the objective scheduled-weight; positive",

@@ -43,7 +43,11 @@ func TestIdsAreNames(t *testing.T) {
 		}
 		for model, text := range models {
 			keys, policy, _ := strings.Cut(text, "}: ")
-			suite += fmt.Sprintf(keys+"}\n", fmt.Sprintf(", name: %s-%s, drawAs: x, trace: %q, slice: {jobs: 48}, cluster: {servers: 1, gpusPerServer: 4}, methods: [%s], references: []", n.name, model, path, policy))
+			cluster := "{servers: 1, gpusPerServer: 4}"
+			if model == "elastic" {
+				cluster = "{servers: 1}"
+			}
+			suite += fmt.Sprintf(keys+"}\n", fmt.Sprintf(", name: %s-%s, drawAs: x, trace: %q, slice: {jobs: 48}, cluster: %s, methods: [%s], references: []", n.name, model, path, cluster, policy))
 		}
 	}
 	got := starts(t, strings.ReplaceAll(suite, "\n{", "\n  - {"))
