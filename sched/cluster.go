@@ -37,6 +37,17 @@ func (c *Cluster) GPUs() int {
 	return total
 }
 
+// gpusOf returns how many GPUs have at least so much memory.
+func (c *Cluster) gpusOf(memory Bytes) int {
+	total := 0
+	for i := range c.Servers {
+		if c.Servers[i].GPUMemory >= memory {
+			total += c.Servers[i].GPUs
+		}
+	}
+	return total
+}
+
 // validate checks assumption A0, B_intra ≥ B_inter > 0, without which more
 // spread could make a job faster and several published statements fail.
 func (c *Cluster) validate() error {
@@ -46,6 +57,9 @@ func (c *Cluster) validate() error {
 	for i, s := range c.Servers {
 		if s.GPUs < 0 || s.GPUs > maxGPUs || s.GPUMemory < 0 {
 			return fmt.Errorf("cluster.servers[%d]: %d GPUs of %v: both must be at least 0, and there are at most %d GPUs", i, s.GPUs, s.GPUMemory, maxGPUs)
+		}
+		if s.GPUMemory > maxBytes {
+			return fmt.Errorf("cluster.servers[%d].gpuMemory is %v: at most %v is supported", i, s.GPUMemory, maxBytes)
 		}
 		for r, v := range s.Capacity {
 			if v < 0 {

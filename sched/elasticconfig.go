@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -134,6 +135,79 @@ func (in *Instance) roomFor(demand []int64) (out room) {
 			out.kinds, out.holds = append(out.kinds, capacity), append(out.holds, int(n))
 		}
 		out.total += out.holds[k]
+	}
+	return out
+}
+
+// validateElasticFit checks that every elastic job fits the empty cluster. All
+// rings do or none, and all jobs with parameter servers do or none: the least
+// that such a job may be made of is the same for all, one worker of some type and
+// the parameter servers that it needs.
+func (in *Instance) validateElasticFit() error {
+	if in.Elastic == nil {
+		return nil
+	}
+	rings, others := in.hosts(true), in.hosts(false)
+	for i := range in.Jobs {
+		j := &in.Jobs[i]
+		switch {
+		case j.Elastic.Ring && !rings:
+			return fmt.Errorf("jobs[%d] %q: fits nowhere, even if all servers are free: none holds a worker of any type", i, j.Name)
+		case !j.Elastic.Ring && !others:
+			return fmt.Errorf("jobs[%d] %q: fits nowhere, even if all servers are free: they do not hold one worker and the parameter servers that it needs, of any types", i, j.Name)
+		}
+	}
+	return nil
+}
+
+// hosts reports whether the empty cluster holds the least ring, or the least job
+// with parameter servers: a worker beside one, or a worker on one server and on
+// another the parameter servers that take its gradients. More workers and more
+// servers only need more: see ElasticConfigs.
+func (in *Instance) hosts(ring bool) bool {
+	for m := range in.Elastic.Workers {
+		worker := in.Elastic.Workers[m].Demand
+		homes := 0 // servers that hold a worker
+		for h := range in.Cluster.Servers {
+			if in.Cluster.Servers[h].room(worker) > 0 {
+				homes++
+			}
+		}
+		if homes == 0 {
+			continue
+		}
+		if ring {
+			return true
+		}
+		for p := range in.Elastic.Servers {
+			server, remote := in.Elastic.Servers[p].Demand, int64(in.ParameterServers(m, p, 1))
+			for h := range in.Cluster.Servers {
+				s := &in.Cluster.Servers[h]
+				others := homes - int(min(s.room(worker), 1))
+				if s.room(sum(worker, server)) > 0 || others > 0 && s.room(server) >= remote {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// room returns how many containers of a demand the empty server holds.
+func (s *Server) room(demand []int64) int64 {
+	n := int64(math.MaxInt64)
+	for r, v := range demand {
+		if v > 0 {
+			n = min(n, s.Capacity[r]/v)
+		}
+	}
+	return n
+}
+
+func sum(a, b []int64) []int64 {
+	out := slices.Clone(a)
+	for r, v := range b {
+		out[r] += v
 	}
 	return out
 }

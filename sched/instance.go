@@ -105,7 +105,7 @@ func (in *Instance) validate() error {
 			return fmt.Errorf("jobs[%d] %q: %w", i, in.Jobs[i].Name, err)
 		}
 	}
-	return nil
+	return in.validateElasticFit()
 }
 
 func (in *Instance) validateTables() error {

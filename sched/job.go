@@ -1,8 +1,10 @@
 package sched
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // JobID is the index of a job in Instance.Jobs.
@@ -81,8 +83,8 @@ type Elastic struct {
 	Gradients  Bytes      `json:"gradients"`      // pi_j
 }
 
-// maxBytes bounds every size so that products with a number of replicas fit an
-// int64.
+// maxBytes bounds every size so that products with a number of replicas, and sums
+// of memory, fit an int64.
 const maxBytes Bytes = 1e14
 
 // validate checks a job against the assumptions A1 to A3 (release not
@@ -164,11 +166,34 @@ func (j *Job) validateSharing(in *Instance) error {
 		return fmt.Errorf("sharing.accumulation is empty")
 	}
 	for i, a := range sh.Accumulation {
-		if a.Steps < 1 || a.Iter <= 0 || a.Memory < 0 || i > 0 && a.Steps <= sh.Accumulation[i-1].Steps {
-			return fmt.Errorf("sharing.accumulation[%d] = %+v: steps must be positive and increase, iter must be positive, memory not negative", i, a)
+		if a.Steps < 1 || a.Iter <= 0 || a.Memory < 0 || a.Memory > maxBytes || i > 0 && a.Steps <= sh.Accumulation[i-1].Steps {
+			return fmt.Errorf("sharing.accumulation[%d] = %+v: steps must be positive and increase, iter must be positive, memory between 0B and %v", i, a, maxBytes)
 		}
 	}
-	return sh.validateSizes(in.Cluster.GPUs(), len(j.Stages))
+	if err := sh.validateSizes(in.Cluster.GPUs(), len(j.Stages)); err != nil {
+		return err
+	}
+	return j.validateMemory(&in.Cluster)
+}
+
+// validateMemory checks that the empty cluster has the job's gang in GPUs that
+// hold it with one of its accumulation options and, if it is malleable, one of
+// its sizes in GPUs that hold that.
+func (j *Job) validateMemory(c *Cluster) error {
+	sh, gang := j.Sharing, j.Gang()
+	least := slices.MinFunc(sh.Accumulation, func(a, b Accumulation) int { return cmp.Compare(a.Memory, b.Memory) })
+	if has := c.gpusOf(least.Memory); has < gang {
+		return fmt.Errorf("needs %d GPUs of at least %v, its least over sharing.accumulation, but the cluster has %d", gang, least.Memory, has)
+	}
+	for _, z := range sh.Sizes {
+		if c.gpusOf(z.Memory) >= z.GPUs {
+			return nil
+		}
+	}
+	if len(sh.Sizes) > 0 {
+		return fmt.Errorf("fits the cluster in none of its sharing.sizes: GPUs that have the memory are too few for each of them")
+	}
+	return nil
 }
 
 func (j *Job) validateElastic(in *Instance) error {

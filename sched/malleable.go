@@ -15,8 +15,8 @@ func (s *Sharing) validateSizes(gpus, stages int) error {
 		return fmt.Errorf("sharing.sizes belongs to a job of one stage, but there are %d", stages)
 	}
 	for i, z := range s.Sizes {
-		if z.GPUs < 1 || z.GPUs > gpus || z.Iter <= 0 || z.Memory < 0 || i > 0 && z.GPUs <= s.Sizes[i-1].GPUs {
-			return fmt.Errorf("sharing.sizes[%d] = %+v: gpus must be between 1 and the cluster's %d and increase, iter must be positive, memory not negative", i, z, gpus)
+		if z.GPUs < 1 || z.GPUs > gpus || z.Iter <= 0 || z.Memory < 0 || z.Memory > maxBytes || i > 0 && z.GPUs <= s.Sizes[i-1].GPUs {
+			return fmt.Errorf("sharing.sizes[%d] = %+v: gpus must be between 1 and the cluster's %d and increase, iter must be positive, memory between 0B and %v", i, z, gpus, maxBytes)
 		}
 	}
 	return nil

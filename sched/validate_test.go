@@ -129,6 +129,25 @@ func TestValidate(t *testing.T) {
 		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[1].Iter = 0 }, "sharing.accumulation[1]"},
 		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[1].Memory = -1 }, "sharing.accumulation[1]"},
 
+		{sharing(), func(in *instance) { in.Cluster.Servers[0].GPUMemory = 1e14 }, ""},
+		{sharing(), func(in *instance) { in.Cluster.Servers[0].GPUMemory = 1e14 + 1 }, "cluster.servers[0].gpuMemory"},
+		{sharing(), func(in *instance) { in.Jobs[1].Sharing.Accumulation[1].Memory = 1e14 + 1 }, "sharing.accumulation[1]"},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 1, Memory: 1e14 + 1}} }, "sharing.sizes[0]"},
+		{sharing(), func(in *instance) { in.Cluster.Servers[0].GPUMemory = 4e9 }, ""},
+		{sharing(), func(in *instance) { in.Cluster.Servers[0].GPUMemory, in.Cluster.Servers[1].GPUMemory = 4e9, 4e9 }, `jobs[0] "pipeline": needs 3 GPUs of at least 5GB`},
+		{sharing(), func(in *instance) { in.Cluster.Servers[0].GPUMemory, in.Jobs[0].Stages[0].Replicas = 4e9, 4 }, `jobs[0] "pipeline": needs 5 GPUs of at least 5GB, its least over sharing.accumulation, but the cluster has 4`},
+		{rigid(), func(in *instance) {
+			in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 1, Memory: 17e9}, {GPUs: 2, Iter: 1, Memory: 16e9}}
+		}, ""},
+		{rigid(), func(in *instance) { in.Jobs[0].Sharing.Sizes = []sched.Size{{GPUs: 1, Iter: 1, Memory: 17e9}} }, "fits the cluster in none of its sharing.sizes"},
+
+		{elastic(), func(in *instance) { in.Elastic.Workers[0].Demand[0], in.Elastic.Workers[1].Demand[0] = 5, 5 }, `jobs[0] "": fits nowhere, even if all servers are free`},
+		{elastic(), func(in *instance) { in.Elastic.Workers[0].Demand[0] = 5 }, ""},
+		{elastic(), func(in *instance) { in.Elastic.Servers[0].Demand[0] = 5 }, `jobs[0] "": fits nowhere, even if all servers are free: they do not hold one worker and the parameter servers`},
+		{elastic(), func(in *instance) { in.Elastic.Servers[0].Demand[0], in.Jobs = 5, in.Jobs[1:] }, ""},
+		{elastic(), func(in *instance) { in.Elastic.Servers[0].Demand[0] = 4 }, ""}, // on a server of its own
+		{elastic(), func(in *instance) { in.Elastic.Servers[0].Demand[0], in.Cluster.Servers = 4, in.Cluster.Servers[:1] }, "fits nowhere"},
+
 		{elastic(), func(in *instance) { in.Elastic = nil }, "elastic container types"},
 		{elastic(), func(in *instance) { in.Slot = 0 }, "slot must be positive"},
 		{elastic(), func(in *instance) { in.Elastic.Resources = nil }, "elastic: 0 resources"},
