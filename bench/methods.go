@@ -260,7 +260,8 @@ func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.T
 		r, err := timeindexed.Solve(ctx, p.Instance, objective, solver, timeindexed.Options{
 			Slot: slot, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
 		if err != nil {
-			return Outcome{}, err
+			why, err := reason(err)
+			return Outcome{Termination: milp.Skipped, Message: why}, err
 		}
 		o := Outcome{Schedule: r.Schedule, Termination: timeIndexedTermination(r)}
 		if r.Lower != nil {

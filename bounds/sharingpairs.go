@@ -319,14 +319,17 @@ func (p *pairs) addSlot(m *milp.Model, k int, gpus float64, done []milp.Row) {
 	}
 }
 
-// floatDown returns the largest float64 that is at most v.
+// floatDown returns the largest finite float64 that is at most v, or -Inf.
 func floatDown(v *big.Rat) float64 {
 	f, exact := v.Float64()
+	if math.IsInf(f, 0) {
+		return min(f, math.MaxFloat64)
+	}
 	if !exact && new(big.Rat).SetFloat64(f).Cmp(v) > 0 {
 		f = math.Nextafter(f, math.Inf(-1))
 	}
 	return f
 }
 
-// floatUp returns the smallest float64 that is at least v.
+// floatUp returns the smallest float64 that is at least v, or +Inf.
 func floatUp(v *big.Rat) float64 { return -floatDown(new(big.Rat).Neg(v)) }

@@ -41,15 +41,15 @@ func (in *Instance) RunTime(id JobID, p *Placement) (Time, error) {
 	micros := float64(j.Iters) * alpha * 1e6
 	slack := 2 * t.precision()
 	low, high := math.Ceil(micros*(1-slack)), math.Ceil(micros*(1+slack))
-	if high > float64(MaxTime) {
+	run := Time(min(low, float64(MaxTime+1)))
+	if low <= float64(MaxTime) && low != high {
+		exact := t.alpha(p)
+		run = ceilMicros(exact.Mul(exact, new(big.Rat).SetInt64(j.Iters)))
+	}
+	if run > MaxTime {
 		return 0, fmt.Errorf("sched: job %d would run for more than %v", id, MaxTime)
 	}
-	if low == high {
-		return Time(low), nil
-	}
-	exact := t.alpha(p)
-	exact.Mul(exact, new(big.Rat).SetInt64(j.Iters))
-	return ceilMicros(exact), nil
+	return run, nil
 }
 
 // IterTime returns alpha, the exact time of one training iteration in seconds

@@ -329,3 +329,23 @@ func TestBadPlacements(t *testing.T) {
 }
 
 func errorOf[T any](_ T, err error) error { return err }
+
+// TestRunTimeAtMaxTime: a running time of exactly MaxTime is legal, and none that
+// is a microsecond more.
+func TestRunTimeAtMaxTime(t *testing.T) {
+	in := &sched.Instance{Model: sched.ModelGang, Cluster: pipelineCluster(), Jobs: []sched.Job{pipeline(0, 0, 1, 1)}}
+	in.Jobs[0].Iters = int64(sched.MaxTime)
+	for i := range in.Jobs[0].Stages {
+		in.Jobs[0].Stages[i].Compute = 1000 // a microsecond
+	}
+	p := &sched.Placement{Shares: []sched.Share{on(0, 1, 1)}}
+	if run, err := in.RunTime(0, p); err != nil || run != sched.MaxTime {
+		t.Errorf("%v, %v", run, err)
+	}
+	for range 20 {
+		in.Jobs[0].Iters++
+		if run, err := in.RunTime(0, p); err == nil || !strings.Contains(err.Error(), "more than 250000h") {
+			t.Errorf("%d iterations: %v, %v", in.Jobs[0].Iters, run, err)
+		}
+	}
+}

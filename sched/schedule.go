@@ -113,6 +113,17 @@ type Schedule struct {
 	Segments []Segment `json:"segments"`
 }
 
+// CheckEnd returns an error that names the first job with a segment that ends
+// after MaxTime, if there is one.
+func (s *Schedule) CheckEnd() error {
+	for i := range s.Segments {
+		if seg := &s.Segments[i]; seg.End > MaxTime {
+			return fmt.Errorf("job %d would hold GPUs until %v, and there is no time after %v", seg.Job, seg.End, MaxTime)
+		}
+	}
+	return nil
+}
+
 // Sort puts the segments in order of (Start, Job, End).
 func (s *Schedule) Sort() {
 	slices.SortFunc(s.Segments, func(a, b Segment) int {

@@ -222,7 +222,11 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if r.Cost != nil && r.Cost.Cmp(cost) < 0 {
 		choice, cost = r.Choice, r.Cost
 	}
-	return &Optimum{Schedule: q.Schedule(choice), Cost: p.objective(cost), Lower: p.objective(lower), Tree: r}, nil
+	schedule := q.Schedule(choice)
+	if err := schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("elastic: instance %q: %w: the best schedule found is too long: %w", in.Name, ErrTooLarge, err)
+	}
+	return &Optimum{Schedule: schedule, Cost: p.objective(cost), Lower: p.objective(lower), Tree: r}, nil
 }
 
 // Listed returns the integer program with a variable for every schedule of every

@@ -205,10 +205,13 @@ func (r *Result) solve(ctx context.Context, m *milp.Model, solver milp.LPSolver,
 	return duals, nil
 }
 
-// down returns the largest float64 that is at most v, up the smallest that is
-// at least v.
+// down returns the largest finite float64 that is at most v, or -Inf; up the
+// smallest that is at least v, or +Inf.
 func down(v *big.Rat) float64 {
 	f, exact := v.Float64()
+	if math.IsInf(f, 0) {
+		return min(f, math.MaxFloat64)
+	}
 	if !exact && new(big.Rat).SetFloat64(f).Cmp(v) > 0 {
 		f = math.Nextafter(f, math.Inf(-1))
 	}

@@ -179,6 +179,11 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 		best = p.better(best, found)
 	}
 	out.Cost = p.objective(p.cost(best))
-	out.Schedule, err = p.schedule(best)
-	return out, err
+	if out.Schedule, err = p.schedule(best); err != nil {
+		return nil, err
+	}
+	if err := out.Schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrTooLarge, err)
+	}
+	return out, nil
 }

@@ -14,7 +14,8 @@ import (
 
 // Limits on programs.
 const (
-	maxSlots   = 20_000 // in which a job may hold GPUs
+	maxSlots   = 20_000    // in which a job may hold GPUs
+	maxHorizon = 1_000_000 // slots until all jobs are done, one after the other
 	maxColumns = 400_000
 	maxEntries = 8_000_000
 )
@@ -82,6 +83,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 	if err != nil {
 		return nil, err
 	}
+	last, work := 0, 0
 	for i := range in.Jobs {
 		x := &in.Jobs[i]
 		j := job{id: sched.JobID(i), gang: x.Gang(), weight: 1, load: x.Load, train: least[i].Duration,
@@ -95,6 +97,10 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 			return nil, fmt.Errorf("job %d takes %d slots: %w", i, p.all(&j), ErrTooLarge)
 		}
 		p.jobs = append(p.jobs, j)
+		last, work = max(last, j.first), work+p.all(&j)
+	}
+	if last+work > maxHorizon {
+		return nil, fmt.Errorf("the jobs end in slot %d, one after the other, after more than %d: %w", last+work, maxHorizon, ErrTooLarge)
 	}
 	return p, nil
 }

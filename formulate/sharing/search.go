@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -60,6 +61,9 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l milp.
 	lower := s.exactly(s.bound(&root, 0))
 	s.branch(&root, 0)
 	r := &Result{Termination: milp.Optimal, Schedule: p.schedule(s.best), Cost: s.cost, Lower: s.cost, Nodes: s.nodes}
+	if err := r.Schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrUnsupported, err)
+	}
 	if !s.stopped || lower.Cmp(s.cost) >= 0 {
 		return r, nil
 	}

@@ -110,6 +110,9 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if err != nil {
 		return nil, err
 	}
+	if err := schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrTooLarge, err)
+	}
 	out := &Result{Schedule: schedule, Cost: p.objective(s.best.cost), Lower: p.objective(s.lower), Slot: slot, Exact: exact, Solves: s.runs}
 	if s.claimed != nil {
 		out.Claimed = p.objective(s.claimed)

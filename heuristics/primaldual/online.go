@@ -142,8 +142,14 @@ func (p *Policy) admit(v *sim.View, now int64) error {
 	return nil
 }
 
+// maxHorizon bounds the problem of a round: prices are kept for every slot.
+const maxHorizon = 1 << 20
+
 // round is lines 6 to 10 of Algorithm 1, at tau_i.
 func (p *Policy) round(now int64) error {
+	if now > maxHorizon {
+		return fmt.Errorf("the round would have a problem of %d slots, more than %d: use longer slots", now, maxHorizon)
+	}
 	r, err := Dual(p.options.MaxWeight, Problem{Model: p.model, Jobs: p.pool, Horizon: now}, p.options.Form, p.options.Alpha)
 	if err != nil {
 		return fmt.Errorf("in the round of slot %d: %w", now, err)

@@ -66,8 +66,8 @@ type Result struct {
 // l.Nodes unless l.Time or the context ends the search.
 //
 // Errors: ErrUnsupported for models other than gang, slotted instances,
-// maximised objectives, more than 64 jobs, and numbers or gangs too large for
-// the search's tables.
+// maximised objectives, more than 64 jobs, numbers or gangs too large for the
+// search's tables, and where the schedule found goes on after sched.MaxTime.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limits) (*Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
@@ -96,6 +96,9 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limit
 	r.Schedule, err = p.decode(s.best.plan)
 	if err != nil {
 		return nil, fmt.Errorf("exhaustive: %w", err)
+	}
+	if err := r.Schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("exhaustive: %w: the best schedule found is too long: %w", ErrUnsupported, err)
 	}
 	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -297,6 +298,30 @@ func TestWide(t *testing.T) {
 		}
 		if a.less(b) != (x.Cmp(y) < 0) || a.max(b).big().Cmp(x) < 0 || a.max(b).big().Cmp(y) < 0 {
 			t.Fatalf("order of %v and %v", a, b)
+		}
+	}
+}
+
+// TestBeyondMaxTime: where the jobs need more time than there is, the search
+// refuses, and a job that ends at the last moment is found.
+func TestBeyondMaxTime(t *testing.T) {
+	const part = sched.MaxTime / 3
+	in := &sched.Instance{Name: "long", Model: sched.ModelGang, Cluster: sched.Uniform(1, 1, 1e9, 1e9)}
+	for range 3 {
+		in.Jobs = append(in.Jobs, sched.Job{Weight: 1, Iters: int64(part), Stages: []sched.Stage{{Replicas: 1, Compute: 1000}}})
+	}
+	for _, obj := range objectives {
+		if r := mustSolve(t, in, obj, Limits{}); r.Termination != milp.Optimal {
+			t.Errorf("%v: %s", obj, r.Termination)
+		}
+	}
+	in.Jobs[2].Release = 1
+	in.Jobs[1].Release = 2
+	in.Jobs[0].Release = 3
+	for _, obj := range objectives {
+		r, err := Solve(t.Context(), in, obj, Limits{})
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "there is no time after") {
+			t.Errorf("%v: %+v, %v", obj, r, err)
 		}
 	}
 }

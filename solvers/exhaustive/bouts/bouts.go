@@ -107,6 +107,9 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, o Optio
 	if r.Schedule, err = p.decode(s.best.path); err != nil {
 		return nil, fmt.Errorf("bouts: instance %q: %w", in.Name, err)
 	}
+	if err := r.Schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("bouts: instance %q: %w: the best schedule found is too long: %w", in.Name, ErrUnsupported, err)
+	}
 	r.Cost = obj.Cost(in, p.completion(s.best.path))
 	switch {
 	case r.Lower.Cmp(r.Cost) == 0:
