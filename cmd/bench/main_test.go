@@ -208,7 +208,7 @@ func TestSimulateJobList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "job,submit_s,gpus,start_s,finish_s|a,0,2,0,10|b,0,1,10,12.5|c,1,1,10,13"
+	want := "job,submit_s,gpus,start_s,finish_s|a,100,2,100,110|b,100,1,110,112.5|c,101,1,110,113"
 	var got []string
 	for _, r := range rows {
 		got = append(got, strings.Join(r, ","))

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"strconv"
 	"strings"
@@ -43,7 +44,10 @@ schedule and prints its costs.
 A job list is a CSV file (gzip too) or a Parquet file with a column each for
 submit time, GPUs and duration, in seconds; it needs --gpus, or --servers with
 --gpus-per-server. With -o, start and finish of every job are written as CSV, so
-that they can be compared job by job with another simulator's.`,
+that they can be compared job by job with another simulator's. Their clock is the
+input's: that of the list's submit times, or the instance's. The schedule and
+the Gantt chart count from the instance's epoch, of a job list the first submit
+time.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.simulate(c.Context(), f, args[0]) },
 	}
@@ -71,7 +75,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	if method.Kind() != bench.Online {
 		return usageError("%s is not an online policy: use bench solve for exact methods", f.policy)
 	}
-	in, err := f.load(path)
+	in, submits, err := f.load(path)
 	if err != nil {
 		return err
 	}
@@ -86,7 +90,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 		return err
 	}
 	if f.out != "" {
-		if err := writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified) }); err != nil {
+		if err := writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified, submits) }); err != nil {
 			return err
 		}
 	}
@@ -99,38 +103,45 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	return nil
 }
 
-// load reads an instance, or a job list with the cluster of the flags.
-func (f *simulateFlags) load(path string) (*sched.Instance, error) {
+// load reads an instance, or a job list with the cluster of the flags. Of a job
+// list it returns the submit times too, as the file has them, by the name of the
+// job.
+func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, error) {
 	if strings.HasSuffix(path, ".json") {
 		if f.gpus != 0 || f.servers != 0 || f.gpusPerServer != 0 {
-			return nil, usageError("%s holds its own cluster: --gpus, --servers and --gpus-per-server go with a job list", path)
+			return nil, nil, usageError("%s holds its own cluster: --gpus, --servers and --gpus-per-server go with a job list", path)
 		}
-		return readInstance(path)
+		in, err := readInstance(path)
+		return in, nil, err
 	}
 	cluster, err := f.cluster()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list, err := joblist.Read(path, joblist.Defaults())
 	if err != nil {
-		return nil, usageError("%w", err)
+		return nil, nil, usageError("%w", err)
 	}
 	trace, err := datasets.NewTrace(datasets.All(list.Rows), datasets.Selection{})
 	if err != nil {
-		return nil, usageError("%s: %w", path, err)
+		return nil, nil, usageError("%s: %w", path, err)
 	}
 	if dropped := trace.Summary(); len(dropped.Dropped) > 0 {
-		return nil, usageError("%s: %v: a job list must have submit time, GPUs and a positive duration for every job", path, dropped)
+		return nil, nil, usageError("%s: %v: a job list must have submit time, GPUs and a positive duration for every job", path, dropped)
 	}
 	windows, err := trace.Windows(datasets.Slice{Jobs: trace.Len()}, 1, path)
 	if err != nil {
-		return nil, usageError("%s: %w", path, err)
+		return nil, nil, usageError("%s: %w", path, err)
 	}
 	in, err := build.Gang(&windows[0], build.GangOptions{Common: build.Common{Name: path, Cluster: cluster}})
 	if err != nil {
-		return nil, usageError("%s: %w", path, err)
+		return nil, nil, usageError("%s: %w", path, err)
 	}
-	return in, nil
+	submits := make(map[string]string, len(list.Rows))
+	for i := range list.Rows {
+		submits[list.Rows[i].JobID] = list.Submits[i]
+	}
+	return in, submits, nil
 }
 
 func (f *simulateFlags) cluster() (sched.Cluster, error) {
@@ -150,24 +161,63 @@ func (f *simulateFlags) cluster() (sched.Cluster, error) {
 	return sched.Cluster{}, usageError("a job list needs a cluster: give --gpus N, or --servers M with --gpus-per-server G")
 }
 
-// writeJobs writes one line per job: times in seconds since the first submit
-// time, exact to the microsecond.
-func writeJobs(w io.Writer, v *verify.Verified) error {
+// writeJobs writes one line per job, with times in seconds by the clock of the
+// input: that of the submit times of a job list, or the instance's own. They are
+// exact, so that no job starts before its submit time.
+func writeJobs(w io.Writer, v *verify.Verified, submits map[string]string) error {
 	in := v.Instance()
+	clock := newListClock(submits)
 	c := csv.NewWriter(w)
 	rows := [][]string{{"job", "submit_s", "gpus", "start_s", "finish_s"}}
 	for _, t := range v.Jobs() {
 		j := &in.Jobs[t.Job]
-		rows = append(rows, []string{j.Name, decimal(t.Release), strconv.Itoa(j.Gang()), decimal(t.Start), decimal(t.Completion)})
+		submit, ok := submits[j.Name]
+		if !ok {
+			submit = decimal(t.Release)
+		}
+		rows = append(rows, []string{j.Name, submit, strconv.Itoa(j.Gang()), clock.plus(t.Start), clock.plus(t.Completion)})
 	}
 	return c.WriteAll(rows)
 }
 
+// listClock is when a job list's clock shows the first release, in seconds.
+type listClock struct {
+	at     *big.Rat
+	digits int // after the decimal point
+}
+
+// newListClock returns the earliest submit time, or 0 where there is none.
+func newListClock(submits map[string]string) listClock {
+	first := listClock{digits: 6}
+	for _, text := range submits {
+		at, _ := new(big.Rat).SetString(text) // package joblist has made sure that it is a number
+		if first.at != nil && at.Cmp(first.at) >= 0 {
+			continue
+		}
+		first.at = at
+		if _, fraction, ok := strings.Cut(text, "."); ok {
+			first.digits = max(6, len(fraction))
+		}
+	}
+	if first.at == nil {
+		first.at = new(big.Rat)
+	}
+	return first
+}
+
+// plus returns a time by the list's clock, without loss.
+func (c listClock) plus(t sched.Time) string {
+	v := big.NewRat(int64(t), int64(sched.Second))
+	return trimZeros(v.Add(v, c.at).FloatString(c.digits))
+}
+
 // decimal writes a time in seconds without loss.
 func decimal(t sched.Time) string {
-	s := fmt.Sprintf("%d.%06d", t/sched.Second, t%sched.Second)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	return trimZeros(fmt.Sprintf("%d.%06d", t/sched.Second, t%sched.Second))
 }
+
+// trimZeros shortens a number that has a decimal point.
+func trimZeros(s string) string { return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") }
 
 // writeGantt draws a schedule.
 func writeGantt(path, title string, v *verify.Verified) error {

@@ -5,10 +5,11 @@ package joblist
 
 import (
 	"fmt"
-	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
@@ -40,11 +41,15 @@ func Defaults() Columns {
 // List is a list of jobs as rows of the unified trace schema.
 type List struct {
 	// Rows are in the order of the file, with submission times since the
-	// earliest. A job without an id has its number, from 1, padded with zeros.
+	// earliest, rounded up to microseconds so that no job is there before its
+	// submission. A job without an id has its number, from 1, padded with zeros.
 	Rows []datasets.Row
 	// Origin is the earliest submission as the file has it, in seconds; it was
 	// subtracted from all.
 	Origin float64
+	// Submits are the submission times as the file has them, in seconds: of
+	// each row, a decimal number.
+	Submits []string
 }
 
 // Read reads a job list. Parquet is told from CSV by its first bytes, and gzip
@@ -99,6 +104,7 @@ type field struct {
 	number   func(*datasets.Row) *datasets.Opt[float64]
 	text     func(*datasets.Row) *datasets.Opt[string]
 	isID     bool
+	isSubmit bool
 	positive bool // 0 is no value for it
 }
 
@@ -111,7 +117,7 @@ func (c Columns) fields() []field {
 		return names
 	}
 	return []field{
-		{names: or(c.Submit, d.Submit), required: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.SubmitS }},
+		{names: or(c.Submit, d.Submit), required: true, isSubmit: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.SubmitS }},
 		{names: or(c.GPUs, d.GPUs), required: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.GPUs }},
 		{names: or(c.Duration, d.Duration), required: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.DurationS }},
 		{names: or(c.Weight, d.Weight), positive: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.Weight }},
@@ -163,7 +169,8 @@ func locate(fields []field, have []string) (found []field, at []int, err error) 
 func (l *List) finish(path string) error {
 	width := len(strconv.Itoa(len(l.Rows)))
 	seen := make(map[string]int, len(l.Rows))
-	l.Origin = math.Inf(1)
+	submits := make([]*big.Rat, len(l.Rows))
+	origin := 0
 	for i := range l.Rows {
 		r := &l.Rows[i]
 		r.Trace = filepath.Base(path)
@@ -174,13 +181,38 @@ func (l *List) finish(path string) error {
 			return fmt.Errorf("%s: jobs %d and %d both have the id %q", path, first, i+1, r.JobID)
 		}
 		seen[r.JobID] = i + 1
-		l.Origin = min(l.Origin, r.SubmitS.V)
+		submits[i], _ = new(big.Rat).SetString(l.Submits[i])
+		if submits[i].Cmp(submits[origin]) < 0 {
+			origin = i
+		}
 	}
+	l.Origin = l.Rows[origin].SubmitS.V
+	since := new(big.Rat)
 	for i := range l.Rows {
-		l.Rows[i].SubmitS.V -= l.Origin
+		l.Rows[i].SubmitS.V = roundUp(since.Sub(submits[i], submits[origin]))
 		if err := l.Rows[i].Check(); err != nil {
 			return fmt.Errorf("%s: job %d: %w", path, i+1, err)
 		}
 	}
 	return nil
+}
+
+// decimal returns a number in plain decimal notation, as the text has it if that is
+// so, which may have more digits than a float64.
+func decimal(text string, number float64) string {
+	if text != "" && strings.Trim(text, "0123456789.") == "" {
+		return text
+	}
+	return strconv.FormatFloat(number, 'f', -1, 64)
+}
+
+// roundUp rounds seconds up to whole microseconds.
+func roundUp(seconds *big.Rat) float64 {
+	micros := new(big.Int).Mul(seconds.Num(), big.NewInt(1e6))
+	micros, rest := micros.QuoRem(micros, seconds.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		micros.Add(micros, big.NewInt(1))
+	}
+	v, _ := new(big.Rat).SetFrac(micros, big.NewInt(1e6)).Float64()
+	return v
 }

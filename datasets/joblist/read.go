@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
@@ -40,6 +41,9 @@ func (l *List) readCSV(path string, fields []field) error {
 			}
 			if err := f.set(&row, number, text, there); err != nil {
 				return csv.Errorf(at[i], "%w", err)
+			}
+			if f.isSubmit {
+				l.Submits = append(l.Submits, decimal(strings.TrimSpace(text), number))
 			}
 		}
 		l.Rows = append(l.Rows, row)
@@ -78,6 +82,9 @@ func (l *List) readParquet(path string, fields []field) error {
 				number, text, there := cell(batch, i, r, c.Kind)
 				if err := fields[i].set(&row, number, text, there); err != nil {
 					return fmt.Errorf("%s: row %d: column %s %w", path, batch.First+int64(r)+1, c.Name, err)
+				}
+				if fields[i].isSubmit {
+					l.Submits = append(l.Submits, decimal("", number))
 				}
 			}
 			l.Rows = append(l.Rows, row)
