@@ -15,8 +15,8 @@ const (
 		"denominator is a bound, and the curve a lower estimate. (Dolan and Moré, Benchmarking optimization software with performance profiles, 2002.)"
 	boxIntro = "Ratios to the strongest proven denominator, one stroke per instance below its box: quartiles and median (nearest rank), whiskers " +
 		"to the least and the greatest. n: instances with a ratio, of all; what is missing from n failed or has no denominator."
-	loadIntro = "Offered load of an instance: GPU time of all jobs, each at its best iteration time, over the GPU time between the first and the " +
-		"last release. Instances with one release date have none and are left out."
+	loadIntro = "Offered load of an instance of n jobs: their rate, n − 1 over the time from the first release to the last, times the mean GPU time of " +
+		"one at its best iteration time, over the number of GPUs. Bursts, which are released within less than the mean running time, have none and are left out."
 )
 
 // profiles are the performance profiles, one per group with ratios.
@@ -169,21 +169,24 @@ func offeredLoad(jobs []record.Job, gpus int) (float64, bool) {
 	if len(jobs) < 2 || gpus == 0 {
 		return 0, false
 	}
-	first, last, work := jobs[0].Release, jobs[0].Release, 0.0
+	first, last, work, run := jobs[0].Release, jobs[0].Release, 0.0, 0.0
 	for i := range jobs {
 		j := &jobs[i]
 		first, last = min(first, j.Release), max(last, j.Release)
 		switch {
 		case j.IterationBest.Valid && j.Iters.Valid && j.GPUs.Valid:
 			work += j.IterationBest.V * float64(j.Iters.V) * float64(j.GPUs.V)
+			run += j.IterationBest.V * float64(j.Iters.V)
 		case j.Train.Valid && j.GPUs.Valid:
 			work += j.Train.V * float64(j.GPUs.V)
+			run += j.Train.V
 		default:
 			return 0, false
 		}
 	}
-	if last <= first || work <= 0 {
+	n, span := float64(len(jobs)), last-first // as sched.OfferedLoad, which a test compares
+	if !(work > 0) || !(span > 0) || span < run/n {
 		return 0, false
 	}
-	return work / (float64(gpus) * (last - first)), true
+	return (n - 1) / n * work / span / float64(gpus), true
 }

@@ -53,8 +53,9 @@ func largeRun(seed uint64, rows, instances int) *record.Run {
 			start := 0.0
 			for j := range 4 {
 				length := row.Cost.V / 10 * (0.5 + rng.Float64())
-				run.Jobs = append(run.Jobs, record.Job{CellID: row.CellID, Job: j, Release: float64(n % 7 * j), Start: record.Some(start), Completion: record.Some(start + length),
-					JCT: record.Some(math.Max(start+length-float64(n%7*j), 1)), Train: record.Some(length), GPUs: record.Some(4)})
+				release := float64(n%7*j) * optimum / 10
+				run.Jobs = append(run.Jobs, record.Job{CellID: row.CellID, Job: j, Release: release, Start: record.Some(start), Completion: record.Some(start + length),
+					JCT: record.Some(math.Max(start+length-release, 1)), Train: record.Some(length), GPUs: record.Some(4)})
 				run.Segments = append(run.Segments, record.Segment{CellID: row.CellID, Job: j, Server: j % 2, Start: start, End: start + length, Phase: "train", GPUs: 4})
 				start += length
 			}

@@ -131,3 +131,17 @@ func TestDatasetBadInput(t *testing.T) {
 		t.Error("a failed command left its output")
 	}
 }
+
+// The busiest eight jobs of a trace come within seconds: they are a burst, and
+// have no load in per cent; the whole day has one.
+func TestOfferedLoadOfBusiest(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "in.json")
+	busiest := mustRun(t, "instance", "build", "builtin:philly-like", "-s", "slice.at=busiest", "-s", "tooLarge=drop", "-o", out)
+	if !strings.Contains(busiest, "offered load     none, a burst: all within ") || strings.Contains(busiest, " %, over") {
+		t.Errorf("busiest:\n%s", busiest)
+	}
+	long := mustRun(t, "instance", "build", "builtin:philly-like", "-s", "slice.jobs=400", "-s", "tooLarge=drop", "-o", out)
+	if !strings.Contains(long, "of the cluster's 8 GPUs, ") {
+		t.Errorf("400 jobs:\n%s", long)
+	}
+}

@@ -15,8 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// listed is a job of a list.
-type listed struct {
+// jobRow is a job of a list.
+type jobRow struct {
 	ID     string  `parquet:"id"`
 	Submit float64 `parquet:"submit"`
 	GPUs   int64   `parquet:"gpus"`
@@ -38,14 +38,14 @@ func TestSimulateKeepsTheClock(t *testing.T) {
 	for i, form := range []struct {
 		name   string
 		submit func(r *rand.Rand) string // as the file has it
-		write  func(submits []string, jobs []listed) []byte
+		write  func(submits []string, jobs []jobRow) []byte
 	}{
 		{"whole.csv", func(r *rand.Rand) string { return strconv.Itoa(1_700_000_000 + r.IntN(30)) }, textList},
 		{"micros.csv", func(r *rand.Rand) string { return fmt.Sprintf("%d.%06d", 1_700_000_000+r.IntN(30), r.IntN(1e6)) }, textList},
 		{"nanos.csv", func(r *rand.Rand) string { return fmt.Sprintf("%d.%09d", 1_700_000_000+r.IntN(30), r.IntN(1e9)) }, textList},
 		{"early.csv", func(r *rand.Rand) string { return fmt.Sprintf("%d.5", 3+r.IntN(30)) }, textList},
 		{"exponent.csv", func(r *rand.Rand) string { return fmt.Sprintf("%de1", 400+r.IntN(3)) }, textList},
-		{"packed.csv.gz", func(r *rand.Rand) string { return strconv.Itoa(86_400 + r.IntN(30)) }, func(submits []string, jobs []listed) []byte {
+		{"packed.csv.gz", func(r *rand.Rand) string { return strconv.Itoa(86_400 + r.IntN(30)) }, func(submits []string, jobs []jobRow) []byte {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
 			if _, err := z.Write(textList(submits, jobs)); err != nil {
@@ -56,13 +56,13 @@ func TestSimulateKeepsTheClock(t *testing.T) {
 			}
 			return b.Bytes()
 		}},
-		{"double.parquet", func(r *rand.Rand) string { return number(1_700_000_000 + 30*r.Float64()) }, func(submits []string, jobs []listed) []byte {
+		{"double.parquet", func(r *rand.Rand) string { return number(1_700_000_000 + 30*r.Float64()) }, func(submits []string, jobs []jobRow) []byte {
 			for k := range jobs {
 				jobs[k].Submit, _ = strconv.ParseFloat(submits[k], 64)
 			}
 			return parquetList(t, jobs)
 		}},
-		{"whole.parquet", func(r *rand.Rand) string { return strconv.Itoa(1_700_000_000 + r.IntN(30)) }, func(submits []string, jobs []listed) []byte {
+		{"whole.parquet", func(r *rand.Rand) string { return strconv.Itoa(1_700_000_000 + r.IntN(30)) }, func(submits []string, jobs []jobRow) []byte {
 			var list []whole
 			for k := range jobs {
 				at, _ := strconv.ParseInt(submits[k], 10, 64)
@@ -73,12 +73,12 @@ func TestSimulateKeepsTheClock(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(uint64(i), 9))
 		var submits []string
-		var jobs []listed
+		var jobs []jobRow
 		wanted := map[string]int{}
 		for k := range 12 {
 			wanted[fmt.Sprint("j", k)] = k
 			submits = append(submits, form.submit(r))
-			jobs = append(jobs, listed{ID: fmt.Sprint("j", k), GPUs: int64(1 + r.IntN(2)), Run: float64(1 + r.IntN(9))})
+			jobs = append(jobs, jobRow{ID: fmt.Sprint("j", k), GPUs: int64(1 + r.IntN(2)), Run: float64(1 + r.IntN(9))})
 		}
 		list, out := write(t, form.name, string(form.write(submits, jobs))), filepath.Join(t.TempDir(), "done.csv")
 		mustRun(t, "simulate", list, "--policy", "sjf", "-p", "blocking=skip", "--gpus", "2", "-o", out)
@@ -110,7 +110,7 @@ func TestSimulateKeepsTheClock(t *testing.T) {
 	}
 }
 
-func textList(submits []string, jobs []listed) []byte {
+func textList(submits []string, jobs []jobRow) []byte {
 	var b bytes.Buffer
 	b.WriteString("id,submit,gpus,duration\n")
 	for k := range jobs {

@@ -15,9 +15,8 @@ import (
 // Describe says in some lines of text what an instance is made of. The instance
 // must be valid. Its last line ends with a newline.
 //
-// Durations are running times on the fewest servers of the empty cluster; the
-// offered load is Σ gang·duration over the time from the first release to the
-// last, and at least a second: how many GPUs the jobs ask for on average.
+// Durations are running times on the fewest servers of the empty cluster, and the
+// offered load, [sched.OfferedLoad], is of these. Of a burst the work is given.
 //
 // Errors: a running time beyond sched.MaxTime.
 func Describe(in *sched.Instance) (string, error) {
@@ -141,8 +140,7 @@ func (d *description) rigid() error {
 		label = "alpha-tilde"
 	}
 	d.line(label, "%s", quantiles(alphas))
-	load, _ := new(big.Rat).SetFrac(work, big.NewInt(int64(d.span()))).Float64()
-	d.line("offered load", "%.2f GPUs, %.1f %% of the cluster", load, 100*load/float64(in.Cluster.GPUs()))
+	d.load(work, runs)
 	switch in.Model {
 	case sched.ModelPreemptive:
 		d.line("load", "%s", quantiles(loads))
@@ -153,13 +151,21 @@ func (d *description) rigid() error {
 	return nil
 }
 
-// span returns the time from the first release to the last, at least a second.
-func (d *description) span() sched.Time {
-	first, last := d.in.Jobs[0].Release, d.in.Jobs[0].Release
+// load says what the jobs, of so much work in GPU-microseconds, ask of the cluster.
+func (d *description) load(work *big.Int, runs []sched.Time) {
+	first, last, run := d.in.Jobs[0].Release, d.in.Jobs[0].Release, 0.0
 	for i := range d.in.Jobs {
 		first, last = min(first, d.in.Jobs[i].Release), max(last, d.in.Jobs[i].Release)
+		run += float64(runs[i])
 	}
-	return max(last-first, sched.Second)
+	total, _ := new(big.Float).SetInt(work).Float64()
+	n, gpus := len(d.in.Jobs), d.in.Cluster.GPUs()
+	if load, ok := sched.OfferedLoad(n, total, run, float64(last-first), gpus); ok {
+		d.line("offered load", "%.2f of the cluster's %d GPUs, %.1f %%, over %v", load*float64(gpus), gpus, 100*load, last-first)
+		return
+	}
+	hours := total / float64(3600*sched.Second)
+	d.line("offered load", "none, a burst: all within %v, less than the mean running time; %.2f GPU-hours, %.2f h of the whole cluster", last-first, hours, hours/float64(gpus))
 }
 
 func (d *description) sharing() {
