@@ -66,9 +66,6 @@ func runExtreme(t *testing.T, seed uint64, in *sched.Instance) {
 	verified := map[string]*verify.Verified{}
 	proven := map[string][]bounds.Bound{}
 	for _, name := range slices.Sorted(maps.Keys(methods())) {
-		if in.Model != sched.ModelSharing && (name == "sharing-fifo" || name == "sharing-sjf") {
-			continue // the plan refuses them
-		}
 		outcomes, err := runOne(name, problem)
 		if err != nil {
 			if text := err.Error(); strings.Contains(text, "\n") || strings.Contains(text, "runtime error") || len(text) > 400 {
