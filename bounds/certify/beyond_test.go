@@ -83,18 +83,29 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestMemory: two jobs that need 5·10^18 bytes each do not fit a GPU of 6·10^18, as
-// their sum, which an int64 does not hold, is more. Of the schedules here one of two
-// that share the GPU is the best, the other job with the option of less memory.
+// TestMemory: two jobs that need more than half of a GPU's memory each do not share
+// it, however large it is: an instance in which the sum of what they need would leave
+// an int64 is refused. Of the schedules here one of two that share the GPU is the
+// best, the other job with the option of less memory.
 func TestMemory(t *testing.T) {
+	const most = 100_000_000_000_000 // bytes
 	in := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 3*sched.Second), schedtest.Job(0, 1, 3*sched.Second))
 	in.Model, in.Slot, in.Interference = sched.ModelSharing, sched.Second, [][]float64{{1}}
-	in.Cluster.Servers[0].GPUMemory = 6_000_000_000_000_000_000
 	for i := range in.Jobs {
 		in.Jobs[i].Sharing = &sched.Sharing{Accumulation: []sched.Accumulation{
-			{Steps: 1, Iter: sched.Duration(3*sched.Second) * 1000, Memory: 5_000_000_000_000_000_000}, {Steps: 2, Iter: sched.Duration(4*sched.Second) * 1000, Memory: 1}}}
+			{Steps: 1, Iter: sched.Duration(3*sched.Second) * 1000}, {Steps: 2, Iter: sched.Duration(4*sched.Second) * 1000, Memory: 1}}}
 	}
-	if err := in.Validate(); err != nil {
+	holding := func(memory sched.Bytes) error {
+		in.Cluster.Servers[0].GPUMemory = memory
+		for i := range in.Jobs {
+			in.Jobs[i].Sharing.Accumulation[0].Memory = memory / 6 * 5
+		}
+		return in.Validate()
+	}
+	if err := holding(6_000_000_000_000_000_000); err == nil {
+		t.Error("memories whose sum leaves an int64 are accepted")
+	}
+	if err := holding(most); err != nil {
 		t.Fatal(err)
 	}
 	_, optimum := schedtest.SharingBruteForce(in, sched.TotalCompletion)
