@@ -62,7 +62,7 @@ golden-run: build
 	@for name in gang models; do \
 		bin/bench run notebooks/golden/$$name.yaml -o results/golden/$$name --force -q >/dev/null || exit 1; \
 	done
-	bin/bench place --profile builtin:v100/vgg19 --gpus 16 --cluster 250x8 --fragmentations 4 \
+	bin/bench place --profile builtin:v100/vgg19 --gpus 16 --cluster 250x8 --fragmentations 3 \
 		--methods heavy-edge,chain,min-cut,min-alpha -o results/golden/placing -q >/dev/null
 	@for name in gang models placing; do \
 		rm -rf notebooks/golden/$$name && mkdir notebooks/golden/$$name && \

@@ -72,7 +72,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 			p.memory = s.GPUMemory
 		}
 	}
-	last, work, weights := 0, 0, 0.0
+	last, work := 0, 0
 	for i := range in.Jobs {
 		j, err := p.newJob(i)
 		if err != nil {
@@ -80,13 +80,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		}
 		p.jobs = append(p.jobs, j)
 		last, work = max(last, j.release), work+j.options[0].alone
-		weights += j.weight
 	}
 	if last+work > maxSlots {
 		return nil, fmt.Errorf("%w: %d slots, more than %d", ErrUnsupported, last+work, maxSlots)
-	}
-	if math.IsInf(weights*maxSlots, 1) {
-		return nil, fmt.Errorf("%w: the weights add up to %v, too much for costs in floating point", ErrUnsupported, weights)
 	}
 	for i := range p.jobs {
 		p.jobs[i].twin = p.twin(i)

@@ -84,10 +84,16 @@ func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program
 		return nil, err
 	}
 	pr := &program{problem: p, model: &milp.Model{Name: "sharing", IntegralCost: true}, relation: formulate.Exact, unit: unit, c: none}
+	most := 0.0 // more than any point costs
 	for i := range p.jobs {
-		if w := p.jobs[i].weight * unit; w != math.Trunc(w) {
+		w := p.jobs[i].weight * unit
+		if w != math.Trunc(w) {
 			pr.model.IntegralCost = false
 		}
+		most += w * maxSlots
+	}
+	if math.IsInf(most, 1) {
+		return nil, fmt.Errorf("%w: the weights are too large for costs in floating point", ErrUnsupported)
 	}
 	pr.limit()
 	pr.addVariables()
