@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"math/big"
 	"runtime"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
@@ -211,7 +211,7 @@ func classOf(in *sched.Instance) sched.Class {
 // parameter that makes them prove one for another class.
 func boundRefs(class sched.Class) ([]bench.MethodRef, error) {
 	var closed, exact []bench.MethodRef
-	for _, name := range slices.Sorted(maps.Keys(methods())) {
+	for _, name := range catalogue.Names() {
 		ref := bench.MethodRef{Name: name}
 		switch {
 		case class.Kind == sched.N && (name == "bout-dp" || name == "bouts"):
@@ -219,7 +219,7 @@ func boundRefs(class sched.Class) ([]bench.MethodRef, error) {
 		case class.Kind != sched.E && (name == "elastic-alone" || name == "elastic-mean-busy-time"):
 			ref.Params = map[string]string{"class": sched.Class{Kind: sched.FluidMin, Slotted: class.Slotted}.String()}
 		}
-		m, err := resolve(ref)
+		m, err := catalogue.Resolve(ref)
 		if err != nil {
 			return nil, err
 		}
@@ -237,8 +237,8 @@ func boundRefs(class sched.Class) ([]bench.MethodRef, error) {
 // their rules. Those that predict are told the truth.
 func policyRefs() ([]bench.MethodRef, error) {
 	var all []bench.MethodRef
-	for _, name := range slices.Sorted(maps.Keys(methods())) {
-		m, err := resolve(bench.MethodRef{Name: name})
+	for _, name := range catalogue.Names() {
+		m, err := catalogue.Resolve(bench.MethodRef{Name: name})
 		if err != nil {
 			return nil, err
 		}
@@ -281,7 +281,7 @@ func (l *ladder) schedules(ctx context.Context, limits bench.SuiteLimits, debugg
 	in := l.asPreemptive()
 	var suited []bench.Method
 	for _, ref := range refs {
-		m, err := resolve(ref)
+		m, err := catalogue.Resolve(ref)
 		if err != nil {
 			return err
 		}
@@ -371,7 +371,7 @@ func (l *ladder) addSchedule(r *bench.CellResult) {
 
 // step runs one method.
 func (l *ladder) step(ctx context.Context, ref bench.MethodRef, workers *pool.Pool) error {
-	m, err := resolve(ref)
+	m, err := catalogue.Resolve(ref)
 	if err != nil {
 		return err
 	}

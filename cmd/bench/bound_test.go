@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -114,8 +115,8 @@ func TestBoundTriesEveryPolicy(t *testing.T) {
 	for _, ref := range refs {
 		tried[ref.Name] = true
 	}
-	for name := range methods() {
-		if m, err := resolve(bench.MethodRef{Name: name}); err != nil || (m.Kind() == bench.Online) != tried[name] {
+	for _, name := range catalogue.Names() {
+		if m, err := catalogue.Resolve(bench.MethodRef{Name: name}); err != nil || (m.Kind() == bench.Online) != tried[name] {
 			t.Errorf("%s: tried %v, %v", name, tried[name], err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestBoundTriesEveryPolicy(t *testing.T) {
 			t.Errorf("%s: cost %v, %d policies, %d stopped", name, l.upper, l.policies, l.stopped)
 		}
 		for _, ref := range refs {
-			m, err := resolve(ref)
+			m, err := catalogue.Resolve(ref)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +235,7 @@ func TestOneDefaultObjective(t *testing.T) {
 func TestSolveEveryModel(t *testing.T) {
 	want := map[string]string{"gang": "exhaustive", "preemptive": "bout-dp", "sharing": "sharing-search", "elastic": "elastic-optimum"}
 	all := models()
-	all["sharing"] = everyInstance(0)["sharing of 3, slotted"]
+	all["sharing"] = schedtest.Every(0)["sharing of 3, slotted"]
 	for name, method := range want {
 		out := mustRun(t, "solve", instanceFile(t, all[name]))
 		for _, line := range []string{"method       " + method + "\n", "objective    " + bench.DefaultObjective.String() + ", in seconds\n", "gap          0: the schedule is optimal, proven"} {
@@ -243,12 +244,12 @@ func TestSolveEveryModel(t *testing.T) {
 			}
 		}
 	}
-	out := mustRun(t, "solve", instanceFile(t, everyInstance(0)["elastic of 3 with a deadline"]), "--objective", "scheduled-weight")
+	out := mustRun(t, "solve", instanceFile(t, schedtest.Every(0)["elastic of 3 with a deadline"]), "--objective", "scheduled-weight")
 	if !strings.Contains(out, "in weight, maximised") || !strings.Contains(out, "upper bound") || strings.Contains(out, "lower bound") {
 		t.Errorf("a maximised objective:\n%s", out)
 	}
 	for _, args := range [][]string{
-		{instanceFile(t, everyInstance(0)["sharing of 3"])}, // in continuous time
+		{instanceFile(t, schedtest.Every(0)["sharing of 3"])}, // in continuous time
 		{instanceFile(t, all["elastic"]), "--formulation", "exhaustive"},
 		{instanceFile(t, all["gang"]), "--formulation", "bout-dp"},
 	} {
@@ -258,12 +259,12 @@ func TestSolveEveryModel(t *testing.T) {
 		}
 	}
 	help := mustRun(t, "solve", "--help")
-	for name := range methods() {
-		m, err := resolve(bench.MethodRef{Name: name})
+	for _, name := range catalogue.Names() {
+		m, err := catalogue.Resolve(bench.MethodRef{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if listed := slices.Contains(exactNames(""), name); listed != (m.Kind() == bench.Exact) || listed && !strings.Contains(help, "\n  "+name+" ") {
+		if listed := slices.Contains(catalogue.ExactNames(""), name); listed != (m.Kind() == bench.Exact) || listed && !strings.Contains(help, "\n  "+name+" ") {
 			t.Errorf("%s is listed: %v", name, listed)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/compare"
 	"yardstick/bench/report"
 	"yardstick/bench/reproduce"
@@ -77,7 +78,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
 		"--objective":   values(objectives()...),
 		"--policy":      methodsOf(bench.Online),
-		"--formulation": values(exactNames("")...), "--solver": values("branch", "lpsolve-mip"),
+		"--formulation": values(catalogue.ExactNames("")...), "--solver": values("branch", "lpsolve-mip"),
 		"--model": values(texts([]sched.Model{sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic})...),
 		"--set":   suiteSettings(false), "instance build --set": suiteSettings(true),
 		"--format":      values("table", "md", "csv", "json"),
@@ -189,8 +190,8 @@ func gpuNames() (names []string) {
 
 // namesOf lists the methods of these kinds.
 func namesOf(kinds ...bench.Kind) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(methods())) {
-		if m, err := resolve(bench.MethodRef{Name: name}); err == nil && slices.Contains(kinds, m.Kind()) {
+	for _, name := range catalogue.Names() {
+		if m, err := catalogue.Resolve(bench.MethodRef{Name: name}); err == nil && slices.Contains(kinds, m.Kind()) {
 			names = append(names, name)
 		}
 	}

@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 )
 
 // settings holds the flags that a configuration file gives, by command and
@@ -197,7 +196,7 @@ complete suites whose first line is
   # yaml-language-server: $schema=suite.schema.json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			text, err := json.MarshalIndent(bench.Schema(slices.Sorted(maps.Keys(methods()))), "", "  ")
+			text, err := json.MarshalIndent(bench.Schema(catalogue.Names()), "", "  ")
 			if err != nil {
 				return err
 			}

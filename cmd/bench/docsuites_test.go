@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 )
 
@@ -39,7 +40,7 @@ func TestShippedSuites(t *testing.T) {
 		}
 		for _, src := range s.Instances {
 			for _, ref := range append(src.Methods, src.References...) {
-				if _, err := resolve(ref); err != nil {
+				if _, err := catalogue.Resolve(ref); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

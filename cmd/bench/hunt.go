@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/hunt"
 	"yardstick/datasets"
 	"yardstick/internal/strictjson"
@@ -137,7 +138,7 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	if f.policy == "" {
 		return none, usageError("--policy is missing: name one, such as --policy a-srpt-perfect")
 	}
-	method, err := resolve(bench.MethodRef{Name: f.policy, Params: f.params})
+	method, err := catalogue.Resolve(bench.MethodRef{Name: f.policy, Params: f.params})
 	if err != nil {
 		return none, usageError("%w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/datasets"
 )
 
@@ -29,7 +30,7 @@ type schemaKey struct {
 // without more ado.
 func schemaKeys(t *testing.T) []schemaKey {
 	t.Helper()
-	data, err := json.Marshal(bench.Schema(slices.Sorted(maps.Keys(methods()))))
+	data, err := json.Marshal(bench.Schema(catalogue.Names()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func planned(text string, settings ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := bench.NewPlan(s, resolve)
+	p, err := bench.NewPlan(s, catalogue.Resolve)
 	if err != nil {
 		return "", err
 	}
@@ -354,7 +355,7 @@ func TestSweepsAreSettings(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := bench.NewPlan(s, resolve)
+		p, err := bench.NewPlan(s, catalogue.Resolve)
 		if err != nil {
 			return nil, err
 		}
@@ -428,7 +429,7 @@ references: [lb0]
 			t.Errorf("--set %s: %v", settings, err)
 			continue
 		}
-		p, err := bench.NewPlan(s, resolve)
+		p, err := bench.NewPlan(s, catalogue.Resolve)
 		if err != nil {
 			t.Errorf("--set %s: %v", settings, err)
 			continue

@@ -17,14 +17,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/solvers/isolate"
 )
 
 func main() {
-	isolate.Main(solverOf) // does not return in a child process
-	pool.Main(resolve)     // nor does this
+	isolate.Main(catalogue.Solver) // does not return in a child process
+	pool.Main(catalogue.Resolve)   // nor does this
 	spareMemory()
 	ctx, interrupts := interruptible()
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/solvers/isolate"
@@ -18,7 +19,7 @@ import (
 
 // Runs start this binary again to run cells, and as a solver.
 func TestMain(m *testing.M) {
-	isolate.Main(solverOf)
+	isolate.Main(catalogue.Solver)
 	pool.Main(inChild)
 	if os.Getenv(asCommand) != "" {
 		os.Unsetenv(asCommand)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/journal"
 )
 
@@ -52,7 +53,7 @@ func (a *app) merge(out string, dirs []string, anyBuild bool) error {
 		}
 		folders = append(folders, filepath.Join(dir, journal.Folder))
 	}
-	plan, err := file.Plan(resolve)
+	plan, err := file.Plan(catalogue.Resolve)
 	if err != nil {
 		return usageError("%w", err)
 	}

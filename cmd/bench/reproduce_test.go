@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/bench/reproduce"
 	"yardstick/datasets"
@@ -115,7 +116,7 @@ func (p *reproduced) run(t *testing.T, name string) *record.Run {
 	for i := range s.Instances {
 		p.shrink(&s.Instances[i])
 	}
-	plan, err := bench.NewPlan(s, resolve)
+	plan, err := bench.NewPlan(s, catalogue.Resolve)
 	if err != nil {
 		t.Fatal(err)
 	}

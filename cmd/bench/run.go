@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/journal"
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
@@ -348,7 +349,7 @@ func newPlan(file *bench.PlanFile) (*bench.Plan, error) {
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	plan, err := bench.NewPlan(suite, resolve)
+	plan, err := bench.NewPlan(suite, catalogue.Resolve)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}

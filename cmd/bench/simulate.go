@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/datasets"
@@ -68,7 +69,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	if f.policy == "" {
 		return usageError("--policy is missing: name one, such as --policy sjf")
 	}
-	method, err := resolve(bench.MethodRef{Name: f.policy, Params: f.params})
+	method, err := catalogue.Resolve(bench.MethodRef{Name: f.policy, Params: f.params})
 	if err != nil {
 		return usageError("%w", err)
 	}

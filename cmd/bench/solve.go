@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -50,7 +51,7 @@ if an answer is found to be wrong.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.solve(c.Context(), f, args[0]) },
 	}
-	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(exactNames(""), ", ")+" (default by the instance's model)")
+	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(catalogue.ExactNames(""), ", ")+" (default by the instance's model)")
 	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: branch or lpsolve-mip")
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
 	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
@@ -69,10 +70,10 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	names := exactNames(in.Model)
+	names := catalogue.ExactNames(in.Model)
 	if f.formulation != "" {
-		if names = []string{f.formulation}; !slices.Contains(exactNames(""), f.formulation) {
-			return usageError("--formulation: %q is unknown: %s", f.formulation, strings.Join(exactNames(""), ", "))
+		if names = []string{f.formulation}; !slices.Contains(catalogue.ExactNames(""), f.formulation) {
+			return usageError("--formulation: %q is unknown: %s", f.formulation, strings.Join(catalogue.ExactNames(""), ", "))
 		}
 	}
 	f.limits.Cell = f.limits.Solve
@@ -85,7 +86,7 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 		if f.slot != "" {
 			ref.Params["slot"] = f.slot
 		}
-		method, err := resolve(ref)
+		method, err := catalogue.Resolve(ref)
 		if err != nil {
 			return usageError("%w", err)
 		}
@@ -106,40 +107,10 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 	return &exitError{exitIncomplete, fmt.Errorf("%s: there is no answer: %s", path, strings.Join(reasons, "; "))}
 }
 
-// exactMethod is a formulation of bench solve.
-type exactMethod struct {
-	name  string
-	model sched.Model // whose schedules it is exact for
-	about string
-}
-
-// exactMethods lists the exact methods, those of a model in the order in which they
-// are tried.
-func exactMethods() []exactMethod {
-	return []exactMethod{
-		{"exhaustive", sched.ModelGang, "branch and bound over semi-active schedules, continuous time"},
-		{"time-indexed", sched.ModelGang, "integer program over start slots, continuous time"},
-		{"bout-dp", sched.ModelPreemptive, "dynamic program over preemptive schedules, in slots"},
-		{"bouts", sched.ModelPreemptive, "integer program over the bouts of jobs, in slots"},
-		{"sharing-search", sched.ModelSharing, "branch and bound over schedules that share GPUs, in slots"},
-		{"elastic-optimum", sched.ModelElastic, "branch and price over configurations, in slots"},
-	}
-}
-
-// exactNames lists the exact methods of a model, or all of them for "".
-func exactNames(model sched.Model) (names []string) {
-	for _, m := range exactMethods() {
-		if model == "" || model == m.model {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
 func describeExact() string {
 	var b strings.Builder
-	for _, m := range exactMethods() {
-		fmt.Fprintf(&b, "  %-16s %-11s %s\n", m.name, m.model, m.about)
+	for _, m := range catalogue.ExactMethods() {
+		fmt.Fprintf(&b, "  %-16s %-11s %s\n", m.Name, m.Model, m.About)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/formulate/preemptive"
 	"yardstick/formulate/timeindexed"
@@ -178,7 +179,7 @@ func inChild(ref bench.MethodRef) (bench.Method, error) {
 	if what := os.Getenv(misbehaviour); what != "" && ref.Name == "time-indexed" && ref.Params["solver"] == "lpsolve-mip" {
 		return bench.TimeIndexed(ref, "2", misbehaving(what), 0), nil
 	}
-	return resolve(ref)
+	return catalogue.Resolve(ref)
 }
 
 // A solver that crashes, hangs or eats the memory costs a run its own cells, which say

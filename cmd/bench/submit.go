@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/journal"
 	"yardstick/bench/record"
 )
@@ -175,7 +176,7 @@ func reopenPlan(dir string) (*bench.PlanFile, *bench.Plan, error) {
 	if err != nil {
 		return nil, nil, usageError("%w", err)
 	}
-	plan, err := file.Plan(resolve)
+	plan, err := file.Plan(catalogue.Resolve)
 	if err != nil {
 		return nil, nil, usageError("%w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
@@ -18,7 +19,7 @@ func storeCertificates(t *testing.T, in *sched.Instance, methods ...string) []st
 	t.Helper()
 	var paths []string
 	for _, name := range methods {
-		m, err := resolve(bench.MethodRef{Name: name})
+		m, err := catalogue.Resolve(bench.MethodRef{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,6 +60,7 @@ var allowed = map[string][]string{
 	"bench/report":        {"bench/record", "bench/report/..."},
 	"bench/compare":       {"bench/record"},
 	"bench/errata":        {"..."},
+	"bench/catalogue":     {"..."},
 	"bench/hunt":          {"..."},
 	"bench/reproduce":     {"..."},
 	"cmd/bench":           {"..."},

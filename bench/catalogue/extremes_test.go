@@ -1,4 +1,4 @@
-package main
+package catalogue
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func runExtreme(t *testing.T, seed uint64, in *sched.Instance) {
 	}
 	verified := map[string]*verify.Verified{}
 	proven := map[string][]bounds.Bound{}
-	for _, name := range slices.Sorted(maps.Keys(methods())) {
+	for _, name := range Names() {
 		outcomes, err := runOne(name, problem)
 		if err != nil {
 			if text := err.Error(); strings.Contains(text, "\n") || strings.Contains(text, "runtime error") || len(text) > 400 {
@@ -116,7 +116,7 @@ func runOne(name string, p bench.Problem) (out []bench.Outcome, err error) {
 	if name == "pollux-like" || name == "tiresias-las" || strings.HasPrefix(name, "periodic") {
 		ref.Params = map[string]string{"interval": "25000h"} // as they are they tick all the 29 years through
 	}
-	m, err := resolve(ref)
+	m, err := Resolve(ref)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package catalogue
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func defaults(t *testing.T, name string, given map[string]string) map[string]str
 		with = map[string]string{}
 	}
 	with["\x00"] = ""
-	_, err := resolve(bench.MethodRef{Name: name, Params: with})
+	_, err := Resolve(bench.MethodRef{Name: name, Params: with})
 	if err == nil {
 		t.Fatalf("%s takes any parameter", name)
 	}
@@ -53,7 +53,7 @@ var paramTexts = []string{"0", "0s", "false", "true", "1", "2", "7", "1/2", "-1"
 func TestNoValueMeansUnset(t *testing.T) {
 	tried := 0
 	check := func(name string, given map[string]string) {
-		plain, err := resolve(bench.MethodRef{Name: name, Params: given})
+		plain, err := Resolve(bench.MethodRef{Name: name, Params: given})
 		if err != nil {
 			t.Fatalf("%s with %v: %v", name, given, err)
 		}
@@ -68,7 +68,7 @@ func TestNoValueMeansUnset(t *testing.T) {
 					params = map[string]string{}
 				}
 				params[param] = value
-				m, err := resolve(bench.MethodRef{Name: name, Params: params})
+				m, err := Resolve(bench.MethodRef{Name: name, Params: params})
 				if err != nil {
 					return "", err
 				}
@@ -99,7 +99,7 @@ func TestNoValueMeansUnset(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(methods())) {
+	for _, name := range Names() {
 		check(name, nil)
 		usual := defaults(t, name, nil)
 		if _, ok := usual["predictor"]; ok {
@@ -151,7 +151,7 @@ func TestZerosThatWereDefaults(t *testing.T) {
 		{"a-srpt", map[string]string{"retrain-every": "-1s"}},
 		{"periodic", map[string]string{"interval": "0s"}},
 	} {
-		if m, err := resolve(bench.MethodRef{Name: c.method, Params: c.params}); err == nil {
+		if m, err := Resolve(bench.MethodRef{Name: c.method, Params: c.params}); err == nil {
 			t.Errorf("%s with %v is accepted: %s", c.method, c.params, bench.Settings(m))
 		}
 	}
@@ -174,7 +174,7 @@ func TestZerosThatWereDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	cost := func(ref bench.MethodRef) *big.Rat {
-		m, err := resolve(ref)
+		m, err := Resolve(ref)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,7 @@
-package main
+// Package catalogue has the methods by name. Its table is the only place where a name
+// selects a method of bench run, solve and simulate; those of bench place are beside
+// that command.
+package catalogue
 
 import (
 	"cmp"
@@ -31,9 +34,7 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// This table is the only place where a name selects a method of bench run, solve
-// and simulate; the constructors are here and in the files named for the models.
-// placenames.go has the methods of bench place.
+// The constructors are here and in the files named for the models.
 
 // methods maps every method's name to its constructor.
 func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
@@ -108,12 +109,15 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 	}
 }
 
-// resolve turns a reference into a method, or says which names there are.
-func resolve(ref bench.MethodRef) (bench.Method, error) {
+// Names lists every method's name, in order.
+func Names() []string { return slices.Sorted(maps.Keys(methods())) }
+
+// Resolve turns a reference into a method, or says which names there are.
+func Resolve(ref bench.MethodRef) (bench.Method, error) {
 	all := methods()
 	make, ok := all[ref.Name]
 	if !ok {
-		names := slices.Sorted(maps.Keys(all))
+		names := Names()
 		if best := bench.Nearest(ref.Name, names); best != "" {
 			return nil, fmt.Errorf("method %q is unknown: the nearest is %q; docs/policies.md has them all", ref.Name, best)
 		}
@@ -271,16 +275,16 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
-	solver, err := solverOf(name)
+	solver, err := Solver(name)
 	if err != nil {
 		return nil, err
 	}
 	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot), name, slot), nil
 }
 
-// solverOf returns the solver of a name, which runs in this process. In a run that is
+// Solver returns the solver of a name, which runs in this process. In a run that is
 // the child that the cell is in.
-func solverOf(name string) (milp.Solver, error) {
+func Solver(name string) (milp.Solver, error) {
 	switch name {
 	case "branch":
 		return branch.New(lpsolve.LP{}), nil

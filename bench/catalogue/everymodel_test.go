@@ -1,0 +1,114 @@
+package catalogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"yardstick/bench"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+)
+
+// everyMethod lists every method, and those that parameters make different.
+func everyMethod() []bench.MethodRef {
+	var all []bench.MethodRef
+	for _, name := range Names() {
+		all = append(all, bench.MethodRef{Name: name})
+	}
+	with := func(name string, params ...string) {
+		ref := bench.MethodRef{Name: name, Params: map[string]string{}}
+		for i := 0; i < len(params); i += 2 {
+			ref.Params[params[i]] = params[i+1]
+		}
+		all = append(all, ref)
+	}
+	for _, blocking := range []string{"strict", "skip"} {
+		for _, placement := range []string{"pool", "consolidate", "best-fit"} {
+			with("fifo", "blocking", blocking, "placement", placement)
+			with("sjf", "blocking", blocking, "placement", placement)
+		}
+	}
+	for _, name := range []string{"spjf", "spwf", "wcs-duration", "wcs-workload", "wcs-subtime", "a-srpt", "srtf", "lazer", "sjf-bsbf", "sharing-sjf"} {
+		for _, predictor := range []string{"perfect", "forest"} {
+			with(name, "predictor", predictor)
+		}
+	}
+	with("a-srpt-perfect", "layout", "optimal")
+	with("sharing-sjf", "strict", "true")
+	with("sjf-bsbf", "recheck", "true")
+	with("bout-dp", "non-preemptive", "true")
+	with("bouts", "non-preemptive", "true")
+	with("elastic-alone", "class", "F(min)")
+	with("elastic-mean-busy-time", "class", "F(min)s")
+	with("elastic-fifo", "backfill", "true")
+	return all
+}
+
+// everyObjective lists the objectives that no other differs from by a constant.
+var everyObjective = []sched.Objective{sched.WeightedCompletion, sched.TotalJCT, sched.Makespan, sched.ScheduledWeight}
+
+// TestEveryMethodOnEveryModel: every method runs on every model under every
+// objective, or is refused in one line; policies are refused before they run.
+// YARDSTICK_LONG=1 draws more instances.
+func TestEveryMethodOnEveryModel(t *testing.T) {
+	seeds := uint64(1)
+	if os.Getenv("YARDSTICK_LONG") != "" {
+		seeds = 20
+	}
+	limits := bench.SuiteLimits{Solve: time.Minute, Nodes: 20, Memory: 4 << 30}
+	ran := map[string]int{}
+	for seed := range seeds {
+		all := schedtest.Every(seed)
+		for _, what := range slices.Sorted(maps.Keys(all)) {
+			in := all[what]
+			built := &bench.Instance{Instance: in, SHA256: in.Hash(), Family: what, Seed: seed}
+			for _, ref := range everyMethod() {
+				m, err := Resolve(ref)
+				if err != nil {
+					t.Fatalf("%s: %v", ref, err)
+				}
+				c := bench.Cell{Instance: built, Method: m, Objectives: everyObjective}
+				refusal := bench.Suits(m, in)
+				r := bench.RunCell(context.Background(), c, limits, true)
+				switch {
+				case errors.Is(r.Err, bench.ErrPanicked), errors.Is(r.Err, bench.ErrInvalidSchedule):
+					t.Errorf("seed %d: %s on %s: %v", seed, ref, what, r.Err)
+				case refusal != nil && (r.Err == nil || strings.Contains(refusal.Error(), "\n")):
+					t.Errorf("seed %d: %s on %s is refused (%v), and runs: %v", seed, ref, what, refusal, r.Err)
+				case refusal == nil && r.Err != nil:
+					t.Errorf("seed %d: %s on %s is not refused, and fails: %v", seed, ref, what, r.Err)
+				case r.Err == nil:
+					checkOutcomes(t, fmt.Sprintf("seed %d: %s on %s", seed, ref, what), r)
+					ran[ref.Name]++
+				}
+			}
+		}
+	}
+	for _, name := range Names() {
+		if ran[name] == 0 {
+			t.Errorf("%s ran on nothing", name)
+		}
+	}
+}
+
+// checkOutcomes: an outcome has a schedule, a bound or one line that says why not.
+func checkOutcomes(t *testing.T, what string, r bench.CellResult) {
+	t.Helper()
+	for i, o := range r.Outcomes {
+		switch {
+		case strings.Contains(o.Message, "\n"):
+			t.Errorf("%s, %v: more than a line: %q", what, r.Cell.Objectives[i], o.Message)
+		case o.Schedule == nil && len(o.Bounds) == 0 && o.Message == "" && (o.Termination == "SKIPPED" || o.Termination == ""):
+			t.Errorf("%s, %v: nothing, and no reason", what, r.Cell.Objectives[i])
+		case r.Cell.Method.Kind() == bench.Online && r.Verified[i] == nil:
+			t.Errorf("%s, %v: no schedule", what, r.Cell.Objectives[i])
+		}
+	}
+}
