@@ -1,6 +1,9 @@
 package catalogue
 
-import "yardstick/sched"
+import (
+	"yardstick/bench"
+	"yardstick/sched"
+)
 
 // Exact is an exact method, a formulation of bench solve.
 type Exact struct {
@@ -30,4 +33,17 @@ func ExactNames(model sched.Model) (names []string) {
 		}
 	}
 	return names
+}
+
+// Proving returns the method as it proves bounds of schedules of a class: some have a
+// parameter that makes them prove one for another class than they do without.
+func Proving(name string, class sched.Class) bench.MethodRef {
+	ref := bench.MethodRef{Name: name}
+	switch {
+	case class.Kind == sched.N && (name == "bout-dp" || name == "bouts"):
+		ref.Params = map[string]string{"non-preemptive": "true"}
+	case class.Kind != sched.E && (name == "elastic-alone" || name == "elastic-mean-busy-time"):
+		ref.Params = map[string]string{"class": sched.Class{Kind: sched.FluidMin, Slotted: class.Slotted}.String()}
+	}
+	return ref
 }

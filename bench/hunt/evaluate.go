@@ -7,16 +7,13 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"yardstick/bench"
+	"yardstick/bench/catalogue"
 	"yardstick/bounds"
-	"yardstick/formulate/elastic"
-	"yardstick/formulate/sharing"
 	"yardstick/sched"
 	"yardstick/sched/verify"
-	"yardstick/solvers/exhaustive"
-	"yardstick/solvers/exhaustive/bouts"
-	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
 
@@ -184,60 +181,48 @@ func (e *evaluator) hopeless(in *sched.Instance, class sched.Class, cost *big.Ra
 
 // prove finds the least cost that schedules of the given class are compared
 // with: that of their own class, but of all that share where the class is that of
-// exclusive schedules of the sharing model. It is found by the general exact
-// method for the model.
+// exclusive schedules of the sharing model. It is found by the first exact method of
+// the model that applies.
 //
 // Errors: the instance is too hard for the limits; there is no exact method for
 // the class.
 func prove(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (*optimum, error) {
-	best, lower, s, err := solve(ctx, in, obj, class)
-	if err != nil {
-		return nil, err
+	nodes := map[sched.Model]int{sched.ModelGang: gangNodes, sched.ModelPreemptive: slotNodes, sched.ModelSharing: sharingNodes, sched.ModelElastic: elasticNodes}
+	problem := bench.Problem{Instance: in, Objectives: []sched.Objective{obj}, Limits: bench.SuiteLimits{Nodes: nodes[in.Model]}}
+	var reasons []string
+	for _, name := range catalogue.ExactNames(in.Model) {
+		method, err := catalogue.Resolve(catalogue.Proving(name, class))
+		if err != nil {
+			return nil, err
+		}
+		out, err := method.Run(ctx, problem)
+		if err != nil {
+			return nil, err
+		}
+		if out[0].Termination != milp.Skipped {
+			return proven(in, method.Ref(), out[0], class)
+		}
+		reasons = append(reasons, out[0].Message)
 	}
-	bound := bounds.Bound{Name: best.method, Class: best.class, Objective: obj}
-	if err := bound.Divides(class, obj); err != nil {
-		return nil, fmt.Errorf("hunt: there is no exact method to compare with: %w", err)
-	}
-	if best.schedule, err = verify.Check(in, s); err != nil {
-		return nil, fmt.Errorf("hunt: the optimal schedule of %s: %w", best.method, err)
-	}
-	if best.cost = best.schedule.Cost(obj); best.cost.Cmp(lower) != 0 {
-		return nil, errOpen
-	}
-	return best, nil
+	return nil, fmt.Errorf("hunt: there is no exact method: %s", strings.Join(reasons, "; "))
 }
 
-// solve asks the exact method of the model.
-func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (best *optimum, lower *big.Rat, s *sched.Schedule, err error) {
-	slotted := func(k sched.Kind) sched.Class { return sched.Class{Kind: k, Slotted: true} }
-	switch in.Model {
-	case sched.ModelGang:
-		r, err := exhaustive.Solve(ctx, in, obj, milp.Limits{Nodes: gangNodes})
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return &optimum{method: "exhaustive", class: sched.Class{Kind: sched.N}}, r.Lower, r.Schedule, nil
-	case sched.ModelPreemptive:
-		once := class.Kind == sched.N
-		r, err := bouts.Solve(ctx, in, obj, bouts.Options{NonPreemptive: once, Limits: milp.Limits{Nodes: slotNodes}})
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		method := "bout-dp"
-		if once {
-			method = "bout-dp(non-preemptive=true)"
-		}
-		return &optimum{method: method, class: r.Class}, r.Lower, r.Schedule, nil
-	case sched.ModelSharing:
-		r, err := sharing.Solve(ctx, in, obj, milp.Limits{Nodes: sharingNodes})
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return &optimum{method: "sharing-search", class: slotted(sched.S)}, r.Lower, r.Schedule, nil
+// proven returns the optimum that a method has proven for schedules of the given class.
+func proven(in *sched.Instance, method bench.MethodRef, out bench.Outcome, class sched.Class) (*optimum, error) {
+	if out.Schedule == nil || len(out.Bounds) == 0 {
+		return nil, errOpen
 	}
-	r, err := elastic.Solve(ctx, in, obj, lpsolve.LP{}, milp.Limits{Nodes: elasticNodes})
+	lower := &out.Bounds[0]
+	if err := lower.Divides(class, lower.Objective); err != nil {
+		return nil, fmt.Errorf("hunt: there is no exact method to compare with: %w", err)
+	}
+	v, err := verify.Check(in, out.Schedule)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, fmt.Errorf("hunt: the optimal schedule of %s: %w", method, err)
 	}
-	return &optimum{method: "elastic-optimum", class: slotted(sched.E)}, r.Lower, r.Schedule, nil
+	cost := v.Cost(lower.Objective)
+	if cost.Cmp(lower.Value) != 0 {
+		return nil, errOpen
+	}
+	return &optimum{cost: cost, schedule: v, method: method.String(), class: lower.Class}, nil
 }

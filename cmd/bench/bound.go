@@ -207,18 +207,12 @@ func classOf(in *sched.Instance) sched.Class {
 	return sched.Class{Kind: kinds[in.Model], Slotted: in.Slot > 0}
 }
 
-// boundRefs lists every method that proves bounds, exact ones last. Some have a
-// parameter that makes them prove one for another class.
+// boundRefs lists every method that proves bounds, as it proves them of the class,
+// exact ones last.
 func boundRefs(class sched.Class) ([]bench.MethodRef, error) {
 	var closed, exact []bench.MethodRef
 	for _, name := range catalogue.Names() {
-		ref := bench.MethodRef{Name: name}
-		switch {
-		case class.Kind == sched.N && (name == "bout-dp" || name == "bouts"):
-			ref.Params = map[string]string{"non-preemptive": "true"}
-		case class.Kind != sched.E && (name == "elastic-alone" || name == "elastic-mean-busy-time"):
-			ref.Params = map[string]string{"class": sched.Class{Kind: sched.FluidMin, Slotted: class.Slotted}.String()}
-		}
+		ref := catalogue.Proving(name, class)
 		m, err := catalogue.Resolve(ref)
 		if err != nil {
 			return nil, err
