@@ -18,16 +18,18 @@ import (
 type Replayed struct {
 	// New makes a fresh policy for a run. Of the instance it may use what the
 	// policy is told anyway: the cluster and the table of interference.
-	New func(*sched.Instance) sim.Policy
-	// Replay replays elastic instances, which the simulator of gangs cannot: then it
-	// stands for New and NewPredictor. Rounds is nil unless the policy has some.
-	Replay func(ctx context.Context, p Problem, clock func() time.Duration) (*sim.Result, *Rounds, error)
+	New func(context.Context, Problem) (sim.Policy, error)
 	// Predictor names what NewPredictor makes from an instance's history and
 	// seed. Without it the policy is told the truth.
 	Predictor    string
 	NewPredictor func(in *sched.Instance, seed uint64) (sim.Predictor, error)
 	// Theorems is what is published about the policy; nil if nothing is.
 	Theorems *Theorems
+}
+
+// inRounds is what a policy that works in rounds says of them after a run.
+type inRounds interface {
+	Alpha() (alpha int, kept bool) // as in Rounds
 }
 
 // Policy returns the method that replays an instance under an online policy.
@@ -80,44 +82,40 @@ func Suits(m Method, in *sched.Instance) error {
 }
 
 func (m *policyMethod) suits(in *sched.Instance) error {
-	if m.policy.New != nil {
-		return sim.Suits(in, m.policy.New(in), in.Slot > 0)
+	policy, err := m.policy.New(context.Background(), Problem{Instance: in})
+	if err != nil {
+		return err
 	}
-	if in.Model != sched.ModelElastic {
-		return fmt.Errorf("%s schedules elastic jobs, and those of instance %q are of the %s model", m.ref.Name, in.Name, in.Model)
-	}
-	return nil
+	return sim.Suits(in, policy, in.Slot > 0)
 }
 
 func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
-	r, rounds, err := m.replay(ctx, p)
+	start := time.Now()
+	o := sim.Options{Clock: func() time.Duration { return time.Since(start) }, Slotted: p.Instance.Slot > 0}
+	policy, err := m.policy.New(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if m.policy.NewPredictor != nil {
+		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
+			return nil, err
+		}
+	}
+	r, err := sim.Run(ctx, p.Instance, policy, o)
 	if err != nil {
 		return nil, err
 	}
 	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99,
-		Predictor: m.policy.Predictor, Predictions: r.Predictions, Rounds: rounds}
+		Predictor: m.policy.Predictor, Predictions: r.Predictions}
+	if p, ok := policy.(inRounds); ok {
+		replay.Rounds = &Rounds{}
+		replay.Rounds.Alpha, replay.Rounds.Kept = p.Alpha()
+	}
 	out := make([]Outcome, len(p.Objectives))
 	for i := range out {
 		out[i] = Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay}
 	}
 	return out, nil
-}
-
-func (m *policyMethod) replay(ctx context.Context, p Problem) (*sim.Result, *Rounds, error) {
-	start := time.Now()
-	clock := func() time.Duration { return time.Since(start) }
-	if m.policy.Replay != nil {
-		return m.policy.Replay(ctx, p, clock)
-	}
-	o := sim.Options{Clock: clock, Slotted: p.Instance.Slot > 0}
-	if m.policy.NewPredictor != nil {
-		var err error
-		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
-			return nil, nil, err
-		}
-	}
-	r, err := sim.Run(ctx, p.Instance, m.policy.New(p.Instance), o)
-	return r, nil, err
 }
 
 // LowerBound returns the method that computes one bound, an upper one where the

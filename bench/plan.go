@@ -41,7 +41,7 @@ type Cell struct {
 	Objectives []sched.Objective
 }
 
-// Resolve turns a name with parameters into a method. cmd/bench provides it.
+// Resolve turns a name with parameters into a method. Package catalogue provides it.
 type Resolve func(MethodRef) (Method, error)
 
 // NewPlan builds the suite's instances and pairs each with the methods and

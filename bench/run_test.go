@@ -59,11 +59,11 @@ func (f *fake) Run(_ context.Context, p Problem) ([]Outcome, error) {
 }
 
 func fifo() Method {
-	return Policy(MethodRef{Name: "fifo"}, "1", Replayed{New: func(*sched.Instance) sim.Policy { return listsched.FIFO(listsched.Options{}) }})
+	return Policy(MethodRef{Name: "fifo"}, "1", Replayed{New: func(context.Context, Problem) (sim.Policy, error) { return listsched.FIFO(listsched.Options{}), nil }})
 }
 
 func sjf() Method {
-	return Policy(MethodRef{Name: "sjf"}, "1", Replayed{New: func(*sched.Instance) sim.Policy { return listsched.SJF(listsched.Options{}) }})
+	return Policy(MethodRef{Name: "sjf"}, "1", Replayed{New: func(context.Context, Problem) (sim.Policy, error) { return listsched.SJF(listsched.Options{}), nil }})
 }
 
 func optimum() Method { return Exhaustive(MethodRef{Name: "exhaustive"}, "1") }

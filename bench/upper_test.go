@@ -5,11 +5,11 @@ import (
 	"errors"
 	"math/big"
 	"testing"
-	"time"
 
 	"yardstick/bench/record"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
+	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -149,7 +149,15 @@ func TestUndefinedCost(t *testing.T) {
 	}
 }
 
-// TestRoundTheorems: what a replay says of its rounds reaches its theorems, and
+// rounds is a policy that says of itself that it works in rounds.
+type rounds struct {
+	sim.Policy
+	kept bool
+}
+
+func (r rounds) Alpha() (int, bool) { return 3, r.kept }
+
+// TestRoundTheorems: what a policy says of its rounds reaches its theorems, and
 // their headline the row of the objective that they are about.
 func TestRoundTheorems(t *testing.T) {
 	about := &Theorems{Objective: sched.WeightedCompletion, Headline: theorems.PrimalDualHeadline,
@@ -162,8 +170,8 @@ func TestRoundTheorems(t *testing.T) {
 		holds record.Opt[bool]
 	}{{true, 9, record.Some(true)}, {true, 0, record.Opt[bool]{}}, {false, 9, record.Opt[bool]{}}} {
 		policy := Policy(MethodRef{Name: "online"}, "1", Replayed{Theorems: about,
-			Replay: func(_ context.Context, p Problem, _ func() time.Duration) (*sim.Result, *Rounds, error) {
-				return &sim.Result{Schedule: inOrder(p.Instance, 0, 1, 2)}, &Rounds{Alpha: 3, Kept: c.kept}, nil
+			New: func(context.Context, Problem) (sim.Policy, error) {
+				return rounds{elastic.FIFO(elastic.FIFOOptions{}), c.kept}, nil
 			}})
 		methods := []Method{policy}
 		if c.bound > 0 {

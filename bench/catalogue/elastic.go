@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"time"
 
 	"yardstick/bench"
 	"yardstick/bounds"
@@ -24,25 +23,22 @@ import (
 // random choices are drawn by the instance's seed.
 func elasticPolicy(policy func(seed uint64) sim.Policy) func(bench.MethodRef) (bench.Method, error) {
 	return func(ref bench.MethodRef) (bench.Method, error) {
-		return bench.Policy(ref, "1", replayElastic(policy)), readParams(ref).finish()
+		return bench.Policy(ref, "1", bench.Replayed{New: seeded(policy)}), readParams(ref).finish()
 	}
 }
 
-func replayElastic(policy func(seed uint64) sim.Policy) bench.Replayed {
-	return bench.Replayed{Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, *bench.Rounds, error) {
-		r, err := sim.Run(ctx, p.Instance, policy(p.Seed), sim.Options{Clock: clock})
-		return r, nil, err
-	}}
+func seeded(policy func(seed uint64) sim.Policy) func(context.Context, bench.Problem) (sim.Policy, error) {
+	return func(_ context.Context, p bench.Problem) (sim.Policy, error) { return policy(p.Seed), nil }
 }
 
 func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := elastic.FIFOOptions{Backfill: p.flag("backfill"), Ideal: p.flag("ideal")}
-	return bench.Configured(bench.Policy(ref, "1", replayElastic(func(seed uint64) sim.Policy {
+	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: seeded(func(seed uint64) sim.Policy {
 		o := o
 		o.Seed = seed
 		return elastic.FIFO(o)
-	})), o), p.finish()
+	})}), o), p.finish()
 }
 
 // elasticOptimum is branch and price, for sums of completion times and for the

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"time"
 
 	"yardstick/bench"
 	"yardstick/bench/errata"
@@ -145,23 +144,20 @@ func primalDual(ref bench.MethodRef) (bench.Method, error) {
 	}
 	printed := o.Form == primaldual.Literal && !exact && g.Pricing == primaldual.Printed && !g.Fill
 	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{
-		Replay: func(ctx context.Context, p bench.Problem, clock func() time.Duration) (*sim.Result, *bench.Rounds, error) {
+		New: func(ctx context.Context, p bench.Problem) (sim.Policy, error) {
 			o := o
 			o.MaxWeight = g
 			if exact {
 				// What the policy does may not depend on the clock.
 				o.MaxWeight = primaldual.Exact{Context: ctx, Solver: lpsolve.LP{}, Limits: milp.Limits{Nodes: cmp.Or(p.Limits.Nodes, exactNodes)}}
 			}
-			if formula {
+			if formula && p.Instance.Model == sched.ModelElastic { // other instances are refused
 				var err error
 				if o.Alpha, err = primaldual.PaperAlpha(p.Instance, 0); err != nil {
-					return nil, nil, err
+					return nil, err
 				}
 			}
-			policy := primaldual.New(o)
-			r, err := sim.Run(ctx, p.Instance, policy, sim.Options{Clock: clock})
-			alpha, kept := policy.Alpha()
-			return r, &bench.Rounds{Alpha: alpha, Kept: kept}, err
+			return primaldual.New(o), nil
 		},
 		Theorems: primalDualTheorems(printed),
 	}), o, formula, exact, g), nil

@@ -48,6 +48,8 @@ func everyMethod() []bench.MethodRef {
 	with("elastic-alone", "class", "F(min)")
 	with("elastic-mean-busy-time", "class", "F(min)s")
 	with("elastic-fifo", "backfill", "true")
+	with("primal-dual", "form", "literal", "alpha", "formula")
+	with("primal-dual", "exact", "true")
 	return all
 }
 

@@ -294,6 +294,11 @@ func Solver(name string) (milp.Solver, error) {
 	return nil, fmt.Errorf("solver %q is unknown: branch, lpsolve-mip", name)
 }
 
+// always makes a policy that is the same whatever the problem.
+func always(policy func() sim.Policy) func(context.Context, bench.Problem) (sim.Policy, error) {
+	return func(context.Context, bench.Problem) (sim.Policy, error) { return policy(), nil }
+}
+
 // listPolicy makes a list-scheduling policy with its blocking and placement
 // rules.
 func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.MethodRef) (bench.Method, error) {
@@ -306,7 +311,7 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.Met
 			return nil, err
 		}
 		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
-		return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return policy(o) }}), o), nil
+		return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: always(func() sim.Policy { return policy(o) })}), o), nil
 	}
 }
 
@@ -322,7 +327,7 @@ func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(benc
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		replayed.New = func(*sched.Instance) sim.Policy { return policy(o) }
+		replayed.New = always(func() sim.Policy { return policy(o) })
 		return bench.Configured(bench.Policy(ref, "2", replayed), o, predictions), nil
 	}
 }
@@ -340,11 +345,11 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 		p.text("slowest", o.Slowest.String(), &o.Slowest)
 		p.text("reference", o.Reference.String(), &o.Reference)
 		o.IdleStart = p.flag("idle-start")
-		replayed := bench.Replayed{New: func(*sched.Instance) sim.Policy { return asrpt.Perfect(o) }}
+		replayed := bench.Replayed{New: always(func() sim.Policy { return asrpt.Perfect(o) })}
 		var predictions predict.Options
 		if !perfect {
 			replayed, predictions = p.predictor(predict.Forest)
-			replayed.New = func(*sched.Instance) sim.Policy { return asrpt.New(o) }
+			replayed.New = always(func() sim.Policy { return asrpt.New(o) })
 		}
 		if err := p.finish(); err != nil {
 			return nil, err
@@ -385,12 +390,12 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		replayed.New = func(*sched.Instance) sim.Policy {
+		replayed.New = always(func() sim.Policy {
 			if !predicting {
 				return lazer.SRTF(o)
 			}
 			return lazer.Deferring(o, deferral())
-		}
+		})
 		return bench.Configured(bench.Policy(ref, "2", replayed), o, chosen, predictions), nil
 	}
 }
@@ -406,7 +411,7 @@ func periodicPolicy(interval string) func(bench.MethodRef) (bench.Method, error)
 		if err := p.finish(); err != nil {
 			return nil, err
 		}
-		replayed.New = func(*sched.Instance) sim.Policy { return lazer.NewPeriodic(every, rule) }
+		replayed.New = always(func() sim.Policy { return lazer.NewPeriodic(every, rule) })
 		return bench.Configured(bench.Policy(ref, "1", replayed), every, rule, predictions), nil
 	}
 }

@@ -24,7 +24,9 @@ func bsbfPolicy(ref bench.MethodRef) (bench.Method, error) {
 	p.text("condition", o.Condition.String(), &o.Condition)
 	p.text("placement", o.Placement.String(), &o.Placement)
 	replayed, predictions := p.predictor(predict.Perfect)
-	replayed.New = func(in *sched.Instance) sim.Policy { return sharing.BSBF(in.Interference, o) }
+	replayed.New = func(_ context.Context, p bench.Problem) (sim.Policy, error) {
+		return sharing.BSBF(p.Instance.Interference, o), nil
+	}
 	return bench.Configured(bench.Policy(ref, "1", replayed), o, predictions), p.finish()
 }
 
@@ -34,12 +36,14 @@ func ffsPolicy(ref bench.MethodRef) (bench.Method, error) {
 	var rule sim.Rule
 	p.text("placement", rule.String(), &rule)
 	replayed, predictions := p.predictor(predict.Perfect)
-	replayed.New = func(in *sched.Instance) sim.Policy { return sharing.FFS(in.Interference, rule) }
+	replayed.New = func(_ context.Context, p bench.Problem) (sim.Policy, error) {
+		return sharing.FFS(p.Instance.Interference, rule), nil
+	}
 	return bench.Configured(bench.Policy(ref, "1", replayed), rule, predictions), p.finish()
 }
 
 func sharingFIFO(ref bench.MethodRef) (bench.Method, error) {
-	replayed := bench.Replayed{New: func(*sched.Instance) sim.Policy { return sharing.FIFO() }}
+	replayed := bench.Replayed{New: always(func() sim.Policy { return sharing.FIFO() })}
 	return bench.Policy(ref, "1", replayed), readParams(ref).finish()
 }
 
@@ -47,7 +51,7 @@ func sharingSJF(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	strict := p.flag("strict")
 	replayed, predictions := p.predictor(predict.Perfect)
-	replayed.New = func(*sched.Instance) sim.Policy { return sharing.SJF(strict) }
+	replayed.New = always(func() sim.Policy { return sharing.SJF(strict) })
 	return bench.Configured(bench.Policy(ref, "1", replayed), strict, predictions), p.finish()
 }
 
@@ -63,7 +67,7 @@ func polluxPolicy(ref bench.MethodRef) (bench.Method, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return pollux.New(o) }}), o), nil
+	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: always(func() sim.Policy { return pollux.New(o) })}), o), nil
 }
 
 // thetaHybrid is the combination of bounds for the sharing model.
@@ -88,7 +92,7 @@ func tiresiasPolicy(ref bench.MethodRef) (bench.Method, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(*sched.Instance) sim.Policy { return sharing.NewTiresias(o) }}), o), nil
+	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: always(func() sim.Policy { return sharing.NewTiresias(o) })}), o), nil
 }
 
 // pairLP is the linear program over pairs of jobs, of the instance's kind of
