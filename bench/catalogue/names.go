@@ -112,6 +112,16 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 // Names lists every method's name, in order.
 func Names() []string { return slices.Sorted(maps.Keys(methods())) }
 
+// NamesOf lists the names of the methods of these kinds, in order.
+func NamesOf(kinds ...bench.Kind) (names []string) {
+	for _, name := range Names() {
+		if m, err := Resolve(bench.MethodRef{Name: name}); err == nil && slices.Contains(kinds, m.Kind()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Resolve turns a reference into a method, or says which names there are.
 func Resolve(ref bench.MethodRef) (bench.Method, error) {
 	all := methods()
@@ -282,6 +292,9 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot), name, slot), nil
 }
 
+// Solvers lists the names of the solvers of integer programs.
+func Solvers() []string { return []string{"branch", "lpsolve-mip"} }
+
 // Solver returns the solver of a name, which runs in this process. In a run that is
 // the child that the cell is in.
 func Solver(name string) (milp.Solver, error) {
@@ -291,7 +304,7 @@ func Solver(name string) (milp.Solver, error) {
 	case "lpsolve-mip":
 		return lpsolve.MIP{}, nil
 	}
-	return nil, fmt.Errorf("solver %q is unknown: branch, lpsolve-mip", name)
+	return nil, fmt.Errorf("solver %q is unknown: %s", name, strings.Join(Solvers(), ", "))
 }
 
 // always makes a policy that is the same whatever the problem.

@@ -114,17 +114,13 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 			return usageError("--class %s is slotted, but the instance has no slots", f.class)
 		}
 	}
-	refs, err := boundRefs(l.class)
-	if err != nil {
-		return err
-	}
 	f.limits.Cell = f.limits.Solve
 	var file bytes.Buffer
 	w := a.out
 	if f.out != "" {
 		w = &file
 	}
-	if err := a.writeLadder(ctx, f, l, refs, w); err != nil {
+	if err := a.writeLadder(ctx, f, l, boundRefs(l.class), w); err != nil {
 		return err
 	}
 	if f.out != "" {
@@ -209,35 +205,18 @@ func classOf(in *sched.Instance) sched.Class {
 
 // boundRefs lists every method that proves bounds, as it proves them of the class,
 // exact ones last.
-func boundRefs(class sched.Class) ([]bench.MethodRef, error) {
-	var closed, exact []bench.MethodRef
-	for _, name := range catalogue.Names() {
-		ref := catalogue.Proving(name, class)
-		m, err := catalogue.Resolve(ref)
-		if err != nil {
-			return nil, err
-		}
-		switch m.Kind() {
-		case bench.Bound:
-			closed = append(closed, ref)
-		case bench.Exact:
-			exact = append(exact, ref)
-		}
+func boundRefs(class sched.Class) (all []bench.MethodRef) {
+	for _, name := range slices.Concat(catalogue.NamesOf(bench.Bound), catalogue.NamesOf(bench.Exact)) {
+		all = append(all, catalogue.Proving(name, class))
 	}
-	return append(closed, exact...), nil
+	return all
 }
 
 // policyRefs lists every online policy, the list policies once for each choice of
 // their rules. Those that predict are told the truth.
-func policyRefs() ([]bench.MethodRef, error) {
-	var all []bench.MethodRef
-	for _, name := range catalogue.Names() {
-		m, err := catalogue.Resolve(bench.MethodRef{Name: name})
-		if err != nil {
-			return nil, err
-		}
+func policyRefs() (all []bench.MethodRef) {
+	for _, name := range catalogue.NamesOf(bench.Online) {
 		switch {
-		case m.Kind() != bench.Online:
 		case name == "fifo" || name == "sjf":
 			for _, blocking := range []string{"strict", "skip"} {
 				for _, placement := range []string{"pool", "consolidate", "best-fit"} {
@@ -250,7 +229,7 @@ func policyRefs() ([]bench.MethodRef, error) {
 			all = append(all, bench.MethodRef{Name: name})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // asPreemptive returns the instance as one of the preemptive model, in which the
@@ -268,13 +247,9 @@ func (l *ladder) asPreemptive() *sched.Instance {
 // and keeps the cheapest schedule that shows what the class can reach. The time
 // limit is that of all of them together.
 func (l *ladder) schedules(ctx context.Context, limits bench.SuiteLimits, debugging bool) error {
-	refs, err := policyRefs()
-	if err != nil {
-		return err
-	}
 	in := l.asPreemptive()
 	var suited []bench.Method
-	for _, ref := range refs {
+	for _, ref := range policyRefs() {
 		m, err := catalogue.Resolve(ref)
 		if err != nil {
 			return err

@@ -78,7 +78,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
 		"--objective":   values(objectives()...),
 		"--policy":      methodsOf(bench.Online),
-		"--formulation": values(catalogue.ExactNames("")...), "--solver": values("branch", "lpsolve-mip"),
+		"--formulation": values(catalogue.ExactNames("")...), "--solver": values(catalogue.Solvers()...),
 		"--model": values(texts([]sched.Model{sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic})...),
 		"--set":   suiteSettings(false), "instance build --set": suiteSettings(true),
 		"--format":      values("table", "md", "csv", "json"),
@@ -188,19 +188,9 @@ func gpuNames() (names []string) {
 	return names
 }
 
-// namesOf lists the methods of these kinds.
-func namesOf(kinds ...bench.Kind) (names []string) {
-	for _, name := range catalogue.Names() {
-		if m, err := catalogue.Resolve(bench.MethodRef{Name: name}); err == nil && slices.Contains(kinds, m.Kind()) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 func methodsOf(kinds ...bench.Kind) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return namesOf(kinds...), cobra.ShellCompDirectiveNoFileComp
+		return catalogue.NamesOf(kinds...), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -282,9 +272,9 @@ func suiteSettings(source bool) cobra.CompletionFunc {
 func (n *schemaNode) words(key string) []string {
 	switch {
 	case key == "methods":
-		return namesOf(bench.Online, bench.Offline, bench.Exact)
+		return catalogue.NamesOf(bench.Online, bench.Offline, bench.Exact)
 	case key == "references":
-		return namesOf(bench.Exact, bench.Bound)
+		return catalogue.NamesOf(bench.Exact, bench.Bound)
 	case n.Items != nil:
 		return n.Items.Enum
 	case n.Type == "boolean":

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"yardstick/bench/catalogue"
 	"yardstick/bench/placing"
 	"yardstick/formulate/placement"
 	"yardstick/sched"
@@ -55,7 +56,10 @@ func heavyEdge(shape heavyedge.AllReduce) func(in *sched.Instance, servers, part
 // programMethods are the integer programs by every solver that is there, each
 // solve in a process of its own.
 func programMethods() []placing.Method {
-	solvers := []milp.Solver{isolate.Solver{Solver: "branch", Memory: placementMemory}, isolate.Solver{Solver: "lpsolve-mip", Memory: placementMemory}}
+	var solvers []milp.Solver
+	for _, name := range catalogue.Solvers() {
+		solvers = append(solvers, isolate.Solver{Solver: name, Memory: placementMemory})
+	}
 	for _, s := range external.Found() {
 		solvers = append(solvers, s)
 	}

@@ -52,7 +52,7 @@ if an answer is found to be wrong.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.solve(c.Context(), f, args[0]) },
 	}
 	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(catalogue.ExactNames(""), ", ")+" (default by the instance's model)")
-	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: branch or lpsolve-mip")
+	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: "+strings.Join(catalogue.Solvers(), " or "))
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
 	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
