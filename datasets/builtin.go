@@ -9,8 +9,11 @@ import (
 	"yardstick/datasets/table"
 )
 
-// phillyLike is what generateSample makes; a test compares the two and, with
-// -update, writes it.
+// sampleName is the trace that is in the program.
+const sampleName = "philly-like"
+
+// phillyLike is what the generateSample of the tests makes; one of them compares the
+// two and, with -update, writes it.
 //
 //go:embed philly-like.parquet
 var phillyLike []byte

@@ -3,7 +3,6 @@ package throughput
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +16,18 @@ type Application struct {
 	GPU  string // t4: Pollux's servers of four; dgx and rtx: the A100 and the Quadro RTX 6000 servers of Sia
 	Params
 	Quality // of the fit
+}
+
+// Quality says how well the model agrees with measurements.
+type Quality struct {
+	Rows int
+	// R2 is the coefficient of determination, 1 − Σ(t−T)²/Σ(t−mean t)², and
+	// LogR2 that of the logarithms, which the fit maximises. NaN if all times
+	// are equal.
+	R2, LogR2 float64
+	// LogRMSE is the root of the mean square of ln(T/t): about the relative
+	// error. Worst is the largest |T/t − 1|.
+	LogRMSE, Worst float64
 }
 
 // fits.csv is written by the tests with -update where the measurements are at
@@ -77,22 +88,4 @@ func parseFits(text string) ([]Application, error) {
 			Quality{Rows: int(v[7]), R2: v[8], LogR2: v[9], LogRMSE: v[10], Worst: v[11]}})
 	}
 	return list, nil
-}
-
-// formatFits writes parameters with six digits and qualities with four
-// decimals.
-func formatFits(list []Application) string {
-	lines := []string{header}
-	for _, a := range list {
-		fields := []string{a.Name, a.GPU}
-		for _, v := range []float64{a.AlphaGrad, a.BetaGrad, a.Local.Alpha, a.Local.Beta, a.Node.Alpha, a.Node.Beta, a.Gamma} {
-			fields = append(fields, strconv.FormatFloat(v, 'g', 6, 64))
-		}
-		fields = append(fields, strconv.Itoa(a.Rows))
-		for _, v := range []float64{a.R2, a.LogR2, a.LogRMSE, a.Worst} {
-			fields = append(fields, strconv.FormatFloat(v, 'f', 4, 64))
-		}
-		lines = append(lines, strings.Join(fields, ","))
-	}
-	return strings.Join(slices.Clip(lines), "\n") + "\n"
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,4 +121,22 @@ func TestBuiltin(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+}
+
+// formatFits writes parameters with six digits and qualities with four
+// decimals.
+func formatFits(list []Application) string {
+	lines := []string{header}
+	for _, a := range list {
+		fields := []string{a.Name, a.GPU}
+		for _, v := range []float64{a.AlphaGrad, a.BetaGrad, a.Local.Alpha, a.Local.Beta, a.Node.Alpha, a.Node.Beta, a.Gamma} {
+			fields = append(fields, strconv.FormatFloat(v, 'g', 6, 64))
+		}
+		fields = append(fields, strconv.Itoa(a.Rows))
+		for _, v := range []float64{a.R2, a.LogR2, a.LogRMSE, a.Worst} {
+			fields = append(fields, strconv.FormatFloat(v, 'f', 4, 64))
+		}
+		lines = append(lines, strings.Join(fields, ","))
+	}
+	return strings.Join(slices.Clip(lines), "\n") + "\n"
 }

@@ -15,18 +15,6 @@ type Measurement struct {
 	Seconds float64 // of an iteration, positive
 }
 
-// Quality says how well the model agrees with measurements.
-type Quality struct {
-	Rows int
-	// R2 is the coefficient of determination, 1 − Σ(t−T)²/Σ(t−mean t)², and
-	// LogR2 that of the logarithms, which the fit maximises. NaN if all times
-	// are equal.
-	R2, LogR2 float64
-	// LogRMSE is the root of the mean square of ln(T/t): about the relative
-	// error. Worst is the largest |T/t − 1|.
-	LogRMSE, Worst float64
-}
-
 // String says it in one line.
 func (q Quality) String() string {
 	return fmt.Sprintf("%d rows, R² %.4f (of logarithms %.4f), RMSE of logarithms %.4f, worst %.1f %%", q.Rows, q.R2, q.LogR2, q.LogRMSE, 100*q.Worst)

@@ -16,10 +16,10 @@ import (
 // not show, is calibrated on Weng et al., "MLaaS in the Wild", NSDI 2022. No row
 // is taken from either.
 const (
-	sampleName  = "philly-like"
-	sampleSeed  = 1
-	sampleJobs  = 27_000
-	sampleHours = 1007 // length of the trace: 134.3 s per job
+	sampleSeed   = 1
+	streamSample = 3
+	sampleJobs   = 27_000
+	sampleHours  = 1007 // length of the trace: 134.3 s per job
 )
 
 // sampleVC gives the share of jobs per virtual cluster, sampleHour and
