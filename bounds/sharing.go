@@ -25,28 +25,6 @@ import (
 // with j, as alpha_j, alpha_k ≤ 1/Theta_jk; and these can be raised one after the
 // other. As they rest on which jobs may meet, the bounds are of class SP0.
 
-// Theta returns by what factor sharing can make GPUs do more: the largest sum of
-// the rates of two jobs on a GPU, at least 1 and at most 2.
-//
-// Cost: O(k²) for k different pairs of task and options, at most 2,000; beyond
-// these, where every job counts as if it were as fast with any accumulation,
-// O(n + tasks²).
-//
-// Errors: ErrNotApplicable if the model is another one; a job fits no GPU.
-func Theta(in *sched.Instance) (*big.Rat, error) {
-	s, err := newSharers(in)
-	if err != nil {
-		return nil, fmt.Errorf("bounds: theta: %w", err)
-	}
-	best := big.NewRat(1, 1)
-	for _, t := range s.thetas() {
-		if t.Cmp(best) > 0 {
-			best = t
-		}
-	}
-	return best, nil
-}
-
 // ThetaLB0 is the cost if every job ran alone from its release: C_j ≥ r_j + w_j.
 // It applies to every minimised objective. Cost: O(n).
 func ThetaLB0(in *sched.Instance, obj sched.Objective) (Bound, error) {

@@ -228,7 +228,7 @@ func TestSharingBelowExclusiveOptimum(t *testing.T) {
 	if v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) {
 		t.Fatalf("class %v", v.Class())
 	}
-	gang, err := sharing.Preemptive(in, 0) // the same jobs on GPUs of their own
+	gang, err := schedtest.Exclusive(in, 0) // the same jobs on GPUs of their own
 	if err != nil {
 		t.Fatal(err)
 	}

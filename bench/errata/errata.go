@@ -2,10 +2,9 @@
 // runs. An [Erratum] is a passage that is false where the paper makes it: it
 // carries the quotation, the place, the scope and a counterexample that is
 // checked to lie inside that scope. A [Remark] is about a passage that is true as
-// printed, or whose slip misleads nobody: it carries what is true, with a check. A
-// [Slip] is a misprint that needs no check.
+// printed, or whose slip misleads nobody: it carries what is true, with a check.
 //
-// docs/errata.md is generated from them; docs/theorems.md (A-SRPT),
+// docs/errata.md is generated from them, and from slips that need no check, by the tests; docs/theorems.md (A-SRPT),
 // docs/primaldual.md and docs/sharing.md tell the same story with proofs.
 // [Statements] evaluates what the papers state on any instance.
 package errata
@@ -16,7 +15,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"yardstick/bounds/theorems"
 	"yardstick/sched"
@@ -49,12 +47,6 @@ type Remark struct {
 	True    string // the statement that is true
 
 	run func(context.Context) (*Evidence, error)
-}
-
-// Slip is a misprint whose meaning is clear.
-type Slip struct {
-	Passage
-	Read string // how to read it
 }
 
 // Run builds the instance, schedules it and measures. The evidence is to be
@@ -189,9 +181,6 @@ func (e *Evidence) Result(statement, form string) (theorems.Result, bool) {
 	return theorems.Result{}, false
 }
 
-// Papers returns the papers' short names, in the order of the page.
-func Papers() []string { return []string{asrptPaper, primalDualPaper, lazerPaper, sharingPaper} }
-
 // Errata returns every erratum, in the order of the papers.
 func Errata() []Erratum {
 	return []Erratum{
@@ -214,37 +203,3 @@ func Remarks() []Remark {
 }
 
 const asrptPaper = "A-SRPT"
-
-// Table returns the errata, the remarks and the slips of a paper, a table each, as
-// docs/errata.md has them.
-func Table(paper string) string {
-	var b strings.Builder
-	row := func(cells ...string) {
-		for _, c := range cells {
-			fmt.Fprintf(&b, "| %s ", strings.ReplaceAll(c, "|", `\|`))
-		}
-		b.WriteString("|\n")
-	}
-	b.WriteString("### Errata\n\n| erratum | where | as printed | within | counterexample | instead |\n|---|---|---|---|---|---|\n")
-	for _, e := range Errata() {
-		if e.Paper == paper {
-			row("`"+e.Name+"`", e.Where, e.quoted(), strings.Join(e.Scope, "; "), e.Finding, e.Correction)
-		}
-	}
-	b.WriteString("\n### Remarks\n\n| remark | where | as printed | what is true | measured |\n|---|---|---|---|---|\n")
-	for _, r := range Remarks() {
-		if r.Paper == paper {
-			row("`"+r.Name+"`", r.Where, r.quoted(), r.True, r.Finding)
-		}
-	}
-	slips := slices.DeleteFunc(Slips(), func(s Slip) bool { return s.Paper != paper })
-	if len(slips) > 0 {
-		b.WriteString("\n### Slips\n\n| where | as printed | read |\n|---|---|---|\n")
-	}
-	for _, s := range slips {
-		row(s.Where, s.quoted(), s.Read)
-	}
-	return b.String()
-}
-
-func (p *Passage) quoted() string { return "“" + p.Quote + "”" }

@@ -269,16 +269,6 @@ type Table struct {
 	Columns []Column
 }
 
-// Tables describes every table; the columns of the swept parameters, which
-// differ from run to run, follow those of ratios.arrow.
-func Tables(params ...Param) []Table {
-	var list []Table
-	for _, t := range tables(params) {
-		list = append(list, t.table())
-	}
-	return list
-}
-
 // file is a table of whatever rows.
 type file interface {
 	table() Table

@@ -59,7 +59,7 @@ func TestWeight(t *testing.T) {
 		r := schedtest.Rand(seed)
 		in.Deadline = in.Slot*sched.Time(2+r.IntN(6)) + sched.Time(r.IntN(3))*sched.Second
 		optimum, err := maxweight.Solve(context.Background(), in, lpsolve.LP{}, milp.Limits{})
-		if err != nil || !optimum.Optimal() {
+		if err != nil || optimum.Upper.Cmp(optimum.Weight) > 0 {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		relaxed, err := maxweight.Relax(context.Background(), in, lpsolve.LP{}, milp.Limits{})

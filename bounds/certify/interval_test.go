@@ -23,7 +23,7 @@ func TestIntervals(t *testing.T) {
 		s.Slices, s.Graph, s.Jobs = 0, false, min(s.Jobs, 4)
 		in := schedtest.Gang(r, s)
 		for _, obj := range minimised[:4] {
-			for _, x := range interval.Relaxations() {
+			for _, x := range []interval.Relaxation{interval.PTI, interval.NPTI, interval.CONF} {
 				b, err := x.Bound(context.Background(), in, obj, lpsolve.LP{}, milp.Limits{}, interval.Options{Slot: sched.Second / 4 * sched.Time(1+seed%3)})
 				if errors.Is(err, bounds.ErrNotApplicable) || errors.Is(err, interval.ErrTooLarge) {
 					continue

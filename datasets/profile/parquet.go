@@ -167,20 +167,6 @@ func ReadFile(path string) ([]Profile, error) {
 	return readTable(file)
 }
 
-// Read reads the profiles of a Parquet file of the given size, in the order of
-// the file. The name appears in errors.
-//
-// Errors: the file is damaged, lacks a column, has one that is not in the
-// schema or of the wrong type, layers are out of order, or a profile does not
-// validate. Damage ends in an error, never in fewer rows.
-func Read(name string, r io.ReaderAt, size int64) ([]Profile, error) {
-	file, err := table.New(name, r, size)
-	if err != nil {
-		return nil, fmt.Errorf("profile: %w", err)
-	}
-	return readTable(file)
-}
-
 func readTable(file *table.File) ([]Profile, error) {
 	r, err := newReader(file)
 	if err != nil {

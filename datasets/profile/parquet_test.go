@@ -22,7 +22,11 @@ func written(t testing.TB, profiles []Profile) []byte {
 }
 
 func readBytes(b []byte) ([]Profile, error) {
-	return Read("x.parquet", bytes.NewReader(b), int64(len(b)))
+	file, err := table.New("x.parquet", bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	return readTable(file)
 }
 
 func TestRoundTrip(t *testing.T) {

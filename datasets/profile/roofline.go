@@ -34,18 +34,6 @@ type Kernel struct {
 	Moved int64 // elements read and written, weights included
 }
 
-// Totals returns the multiply-accumulate operations of a forward pass of the
-// whole mini-batch and the number of parameters.
-func (a *Architecture) Totals() (macs, parameters int64) {
-	for i := range a.Works {
-		parameters += a.Works[i].Parameters
-		for _, k := range a.Works[i].Kernels {
-			macs += k.MACs
-		}
-	}
-	return macs, parameters
-}
-
 // Derive returns the profile of an architecture on a GPU by a roofline: a
 // kernel takes
 //

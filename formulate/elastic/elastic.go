@@ -190,9 +190,6 @@ type Optimum struct {
 	Tree     *columns.Optimum
 }
 
-// Optimal reports whether Schedule is proven to be optimal.
-func (o *Optimum) Optimal() bool { return o.Lower.Cmp(o.Cost) >= 0 }
-
 // Solve finds an optimum of class Es by branch and price. It applies to sums of
 // completion times. Reaching a limit leaves Lower below Cost; it is not an error.
 //

@@ -53,9 +53,6 @@ const (
 	CONF
 )
 
-// Relaxations lists the programs, weakest first.
-func Relaxations() []Relaxation { return []Relaxation{PTI, NPTI, CONF} }
-
 // String returns the name of the bound.
 func (x Relaxation) String() string { return [...]string{"", "pti", "npti", "conf"}[x] }
 

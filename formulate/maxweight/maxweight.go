@@ -139,9 +139,6 @@ type Optimum struct {
 	Tree     *columns.Optimum
 }
 
-// Optimal reports whether Schedule is proven to be optimal.
-func (o *Optimum) Optimal() bool { return o.Upper.Cmp(o.Weight) <= 0 }
-
 // Solve finds an optimum by branch and price. Reaching a limit leaves Upper above
 // Weight; it is not an error.
 //

@@ -97,9 +97,6 @@ type Result struct {
 	MIP      *milp.Result
 }
 
-// Optimal reports whether Schedule is proven to be optimal.
-func (r *Result) Optimal() bool { return r.Cost != nil && r.Lower.Cmp(r.Cost) >= 0 }
-
 // Build returns the program, for inspection and for other solvers. Solve does
 // more: it begins with schedules of its own.
 //

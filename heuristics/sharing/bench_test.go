@@ -10,6 +10,7 @@ import (
 
 	"yardstick/heuristics/sharing"
 	"yardstick/heuristics/sim"
+	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
 
@@ -153,7 +154,7 @@ func comparison() map[string]func(testing.TB, *sched.Instance) (*sched.Instance,
 			return sharing.BSBF(in.Interference, sharing.Options{Recheck: true})
 		}),
 		"tiresias-las": func(t testing.TB, in *sched.Instance) (*sched.Instance, sim.Policy) {
-			out, err := sharing.Preemptive(in, 30*sched.Second)
+			out, err := schedtest.Exclusive(in, 30*sched.Second)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -116,12 +116,12 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestPreemptive: on the instance of the preemptive model FIFO and SJF jobs run
+// TestAsPreemptive: on the instance of the preemptive model FIFO and SJF jobs run
 // as long as on the original.
-func TestPreemptive(t *testing.T) {
+func TestAsPreemptive(t *testing.T) {
 	for seed := range uint64(100) {
 		in := coarse(rand.New(rand.NewPCG(seed, 4)))
-		out, err := sharing.Preemptive(in, 3)
+		out, err := schedtest.Exclusive(in, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestPreemptive(t *testing.T) {
 		for i := range in.Jobs {
 			in.Jobs[i].Pause = 3
 		}
-		out, err := sharing.Preemptive(in, 3)
+		out, err := schedtest.Exclusive(in, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestPreemptive(t *testing.T) {
 			t.Fatalf("seed %d: %+v on the sharing model, %+v on the preemptive one", seed, a.Jobs(), b.Jobs())
 		}
 	}
-	if _, err := sharing.Preemptive(schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1)), 1); err == nil {
+	if _, err := schedtest.Exclusive(schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1)), 1); err == nil {
 		t.Error("a gang instance is accepted")
 	}
 }

@@ -3,16 +3,12 @@ package notebooks
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 
 	"yardstick/bench/record"
 	"yardstick/bench/report"
@@ -54,95 +50,6 @@ func run(t *testing.T, args ...string) []byte {
 		t.Fatalf("python %s: %v\n%s\n%s", strings.Join(args, " "), err, out, errors.Bytes())
 	}
 	return out
-}
-
-// The golden results have the tables and columns that the program writes now.
-// Their prose may be older: descriptions are not compared.
-func TestGoldenSchema(t *testing.T) {
-	for _, dir := range golden(t) {
-		r, err := record.Open(dir)
-		if err != nil {
-			t.Errorf("%v: %s", err, regenerate)
-			continue
-		}
-		for _, table := range record.Tables(r.Manifest.Params...) {
-			got, err := columns(filepath.Join(dir, table.Name))
-			if err != nil {
-				t.Errorf("%v: %s", err, regenerate)
-				continue
-			}
-			var want []string
-			for _, c := range table.Columns {
-				want = append(want, column(c.Name, string(c.Type), c.Nullable, c.Unit, string(c.Group)))
-			}
-			if drift := difference(got, want); drift != "" {
-				t.Errorf("%s/%s no longer has the columns that the program writes:\n%s%s", dir, table.Name, drift, regenerate)
-			}
-		}
-	}
-}
-
-func column(name, typ string, nullable bool, unit, group string) string {
-	return fmt.Sprintf("%s %s, null %t, unit %q, group %s", name, typ, nullable, unit, group)
-}
-
-// columns describes the columns of an Arrow file.
-func columns(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	in, err := ipc.NewFileReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	defer in.Close()
-	var list []string
-	for _, f := range in.Schema().Fields() {
-		unit, _ := f.Metadata.GetValue("unit")
-		group, _ := f.Metadata.GetValue("group")
-		list = append(list, column(f.Name, f.Type.Name(), f.Nullable, unit, group))
-	}
-	return list, nil
-}
-
-// difference lists what one has and the other lacks, or says that they are in
-// another order.
-func difference(got, want []string) string {
-	var b strings.Builder
-	for _, c := range want {
-		if !slices.Contains(got, c) {
-			fmt.Fprintf(&b, "  written now: %s\n", c)
-		}
-	}
-	for _, c := range got {
-		if !slices.Contains(want, c) {
-			fmt.Fprintf(&b, "  golden:      %s\n", c)
-		}
-	}
-	if b.Len() == 0 && !slices.Equal(got, want) {
-		b.WriteString("  the same columns in another order\n")
-	}
-	return b.String()
-}
-
-// The test above can fail.
-func TestDifference(t *testing.T) {
-	old, now := column("cost", "float64", true, "s", "value"), column("cost", "float64", true, "h", "value")
-	for _, test := range []struct {
-		got, want []string
-		lines     int
-	}{
-		{[]string{"a", "b"}, []string{"a", "b"}, 0},
-		{[]string{"a"}, []string{"a", "b"}, 1},
-		{[]string{"a", "b"}, []string{"b", "a"}, 1},
-		{[]string{old}, []string{now}, 2},
-	} {
-		if d := difference(test.got, test.want); strings.Count(d, "\n") != test.lines {
-			t.Errorf("%v against %v: %q, want %d lines", test.got, test.want, d, test.lines)
-		}
-	}
 }
 
 // The golden results are what is committed: Arrow files and manifests, well

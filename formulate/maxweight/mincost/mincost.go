@@ -57,11 +57,6 @@ const (
 	AtLeastOne                    // Reset, and at least one parameter server; Algorithm 7 is as with Reset
 )
 
-// Variants lists the variants, as printed first.
-func Variants() []Variant { return []Variant{Printed, Reset, AtLeastOne} }
-
-func (v Variant) String() string { return [...]string{"", "printed", "reset", "at-least-one"}[v] }
-
 // Query is the input of the algorithms, which all have in common.
 type Query struct {
 	In     *sched.Instance

@@ -1,5 +1,11 @@
 package errata
 
+// Slip is a misprint whose meaning is clear.
+type Slip struct {
+	Passage
+	Read string // how to read it
+}
+
 // Slips returns the misprints and omissions of the papers whose meaning is clear.
 func Slips() []Slip {
 	var list []Slip

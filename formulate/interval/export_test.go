@@ -1,0 +1,4 @@
+package interval
+
+// Relaxations lists the programs, weakest first.
+func Relaxations() []Relaxation { return []Relaxation{PTI, NPTI, CONF} }
