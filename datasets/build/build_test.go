@@ -178,67 +178,6 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-func TestPresets(t *testing.T) {
-	source, err := datasets.Open("builtin:philly-like")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer source.Close()
-	trace, err := source.Load(datasets.Selection{MaxGPUs: 14})
-	if err != nil {
-		t.Fatal(err)
-	}
-	testbed, slice, err := ASRPTTestbed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := trace.Windows(slice, 1, "fig5")
-	if err != nil || len(list) != 3 {
-		t.Fatalf("%d windows (%v)", len(list), err)
-	}
-	for _, w := range list {
-		in := must(t)(Gang(&w, testbed))
-		if in.Cluster.GPUs() != 14 || len(in.Jobs) != 75 {
-			t.Errorf("%d jobs on %d GPUs", len(in.Jobs), in.Cluster.GPUs())
-		}
-		if _, err := sim.Run(context.Background(), in, listsched.SJF(listsched.Options{}), sim.Options{}); err != nil {
-			t.Error(err)
-		}
-	}
-	simulation, err := ASRPT("v100")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := must(t)(Gang(&list[0], simulation))
-	if in.Cluster.GPUs() != 2000 {
-		t.Errorf("%d GPUs", in.Cluster.GPUs())
-	}
-	if _, err := ASRPT("v1000"); err == nil || !strings.Contains(err.Error(), "v100") {
-		t.Errorf("no such GPU: %v", err)
-	}
-	in = must(t)(Preemptive(&list[0], Lazer()))
-	models := map[string]bool{}
-	for _, j := range in.Jobs {
-		models[j.Model] = true
-	}
-	if len(models) != 7 {
-		t.Errorf("75 jobs have %d of the seven models", len(models))
-	}
-	shared, slice := SJFBSBF()
-	list, err = trace.Windows(slice, 1, "sharing")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in = must(t)(Sharing(&list[0], shared))
-	if len(in.Jobs) != 240 || len(in.Interference) != 6 || in.Cluster.GPUs() != 64 {
-		t.Errorf("%d jobs, %d tasks, %d GPUs", len(in.Jobs), len(in.Interference), in.Cluster.GPUs())
-	}
-	in = must(t)(Elastic(&list[0], PrimalDual()))
-	if len(in.Cluster.Servers) != 150 || len(in.Elastic.Workers) != 8 || len(in.Elastic.Servers) != 10 || in.Slot != 3600*sched.Second {
-		t.Errorf("%d servers, %d and %d types, slot %v", len(in.Cluster.Servers), len(in.Elastic.Workers), len(in.Elastic.Servers), in.Slot)
-	}
-}
-
 func TestErrors(t *testing.T) {
 	w := window(t)
 	change := func(f func(*GangOptions)) error {
@@ -362,7 +301,7 @@ func TestDescribe(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	w := window(t)
 	for _, gpu := range profile.GPUs() {
-		o, err := ASRPT(gpu.Name)
+		o, err := asrpt(gpu.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
