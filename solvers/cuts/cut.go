@@ -24,7 +24,7 @@ import (
 // a replica exchange stays within its server.
 //
 // Source: the graph of the A-SRPT paper, section IV. Not in the source: the
-// formula. For double binary trees there is none: see [TreeCutWeight].
+// formula. For double binary trees there is none.
 func CutWeight(j *sched.Job, p *sched.Placement) *big.Rat {
 	w := newWeights(j)
 	cut := w.between(p)

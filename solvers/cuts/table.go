@@ -110,9 +110,6 @@ func (t *table) worst(class int, counts []int) int32 {
 	return w
 }
 
-// count returns the number of different values.
-func (t *table) count() int { return max(len(t.fixed), len(t.large)) }
-
 // value returns the value of a rank, in seconds.
 func (t *table) value(rank int32) *big.Rat {
 	if t.fixed != nil {
