@@ -138,12 +138,3 @@ func (c *condition) compare(v float64) bool {
 		return v >= c.number
 	}
 }
-
-// String returns the conditions in the order of the schema, for records.
-func (f Filter) String() string {
-	var parts []string
-	for _, c := range f.conditions {
-		parts = append(parts, c.column+c.op+c.text)
-	}
-	return strings.Join(parts, " ")
-}

@@ -76,12 +76,17 @@ func TestFilterErrors(t *testing.T) {
 	}
 }
 
-func TestFilterString(t *testing.T) {
+// TestConditions: they are kept in the order of the schema.
+func TestConditions(t *testing.T) {
 	f, err := ParseFilter(map[string]any{"gpus": []any{">=2", "<8"}, "trace": "philly"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.String() != "trace=philly gpus>=2 gpus<8" {
-		t.Errorf("%q", f)
+	var got []string
+	for _, c := range f.conditions {
+		got = append(got, c.column+c.op+c.text)
+	}
+	if text := strings.Join(got, " "); text != "trace=philly gpus>=2 gpus<8" {
+		t.Errorf("%q", text)
 	}
 }

@@ -84,9 +84,6 @@ func newSource(file *table.File) (*Source, error) {
 // Name returns the name the source was opened by.
 func (s *Source) Name() string { return s.file.Name() }
 
-// NumRows returns the number of rows that the file's footer announces.
-func (s *Source) NumRows() int64 { return s.file.Rows() }
-
 // Close closes the file.
 func (s *Source) Close() error { return s.file.Close() }
 

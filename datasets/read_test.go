@@ -320,7 +320,7 @@ func TestWriteErrors(t *testing.T) {
 	// Rows are looked at in batches, but the first one that is bad counts, even
 	// if the source fails behind it.
 	for at, behind := range map[int]int{0: 1, 255: 0, 256: 3, 700: 40} {
-		err := Write(io.Discard, func(yield func(Row, error) bool) {
+		err := writeBatches(io.Discard, batches(func(yield func(Row, error) bool) {
 			for i := range at + behind + 1 {
 				row := jobRow(fmt.Sprint(i), 0, 1, 1)
 				if i >= at {
@@ -331,12 +331,12 @@ func TestWriteErrors(t *testing.T) {
 				}
 			}
 			yield(Row{}, broken)
-		})
+		}))
 		if want := fmt.Sprintf("row %d: column user is not UTF-8", at+1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if err := Write(failing{}, All(randomRows(1, 10))); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if err := writeBatches(failing{}, batches(All(randomRows(1, 10)))); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("a failing disk: %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func randomRows(seed uint64, n int) []Row {
 func encode(t testing.TB, rows []Row) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, All(rows)); err != nil {
+	if err := writeBatches(&b, batches(All(rows))); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -59,7 +59,7 @@ func decode(data []byte, columns ...string) ([]Row, int64, error) {
 		return nil, 0, err
 	}
 	rows, err := collect(s.Rows(columns...))
-	return rows, s.NumRows(), err
+	return rows, file.Rows(), err
 }
 
 func collect(seq iter.Seq2[Row, error]) ([]Row, error) {

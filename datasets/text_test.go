@@ -12,7 +12,7 @@ func TestWriteRefusesTextThatIsNotUTF8(t *testing.T) {
 		"job_id": {Trace: "t", JobID: "a\xff"},
 		"user":   {Trace: "t", JobID: "a", User: Some("\xc3\x28")},
 	} {
-		err := Write(io.Discard, All([]Row{row}))
+		err := writeBatches(io.Discard, batches(All([]Row{row})))
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "UTF-8") {
 			t.Errorf("%s: error %v", name, err)
 		}

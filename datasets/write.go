@@ -10,11 +10,9 @@ import (
 	"yardstick/datasets/table"
 )
 
-// Write writes rows as a Parquet file in the unified schema, streaming.
+// writeBatches writes rows as a Parquet file in the unified schema, streaming.
 //
 // Errors: a row breaks the schema; the error names it, from 1.
-func Write(w io.Writer, rows iter.Seq2[Row, error]) error { return writeBatches(w, batches(rows)) }
-
 func writeBatches(w io.Writer, batches iter.Seq2[*table.Batch, error]) error {
 	schema := Columns()
 	out := table.NewWriter(w, tableColumns())
@@ -37,8 +35,10 @@ func writeBatches(w io.Writer, batches iter.Seq2[*table.Batch, error]) error {
 	return nil
 }
 
-// WriteFile is Write to a file. The file appears whole or not at all: it is
-// written beside its place and renamed.
+// WriteFile writes rows as a Parquet file in the unified schema, streaming. The file
+// appears whole or not at all: it is written beside its place and renamed.
+//
+// Errors: a row breaks the schema; the error names it, from 1.
 func WriteFile(path string, rows iter.Seq2[Row, error]) error {
 	return WriteBatches(path, batches(rows))
 }

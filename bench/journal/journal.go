@@ -200,9 +200,6 @@ func (j *Journal) Builds() []string {
 	return slices.Sorted(maps.Keys(builds))
 }
 
-// Files lists the names of the files.
-func (j *Journal) Files() []string { return slices.Sorted(maps.Keys(j.files)) }
-
 // Start has Append write to a new file in the folder, which is made with the
 // first entry.
 func (j *Journal) Start(folder string, h Header) {

@@ -3,9 +3,11 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -25,7 +27,7 @@ func fill(t *testing.T, folder, shard string, entries ...[2]string) string {
 			t.Fatalf("%s reads as %q, %v", e[0], back, err)
 		}
 	}
-	name := w.Files()[0]
+	name := slices.Sorted(maps.Keys(w.files))[0]
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,6 @@ const (
 
 var orderNames = [orderCount]string{"index", "most", "least"}
 
-func (o Order) String() string { return orderNames[o] }
-
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (o *Order) UnmarshalText(text []byte) error {
 	i := slices.Index(orderNames[:], string(text))

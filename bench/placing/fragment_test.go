@@ -91,7 +91,7 @@ func TestSelect(t *testing.T) {
 		{23, ByIndex, nil},
 	} {
 		if got := Select(free, c.gang, c.order); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%d GPUs by %v: %v, want %v", c.gang, c.order, got, c.want)
+			t.Errorf("%d GPUs by order %d: %v, want %v", c.gang, c.order, got, c.want)
 		}
 	}
 	for seed := range uint64(300) {
@@ -121,10 +121,10 @@ func TestFit(t *testing.T) {
 }
 
 func TestOrderText(t *testing.T) {
-	for o := range Order(orderCount) {
-		var back Order
-		if err := back.UnmarshalText([]byte(o.String())); err != nil || back != o {
-			t.Errorf("%v reads as %v: %v", o, back, err)
+	for text, want := range map[string]Order{"index": ByIndex, "most": MostFree, "least": LeastFree} {
+		var got Order
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%s reads as order %d, want %d: %v", text, got, want, err)
 		}
 	}
 	if err := new(Order).UnmarshalText([]byte("best")); err == nil {

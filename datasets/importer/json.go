@@ -14,15 +14,14 @@ import (
 const maxValueBytes = 1 << 24 // of one JSON value
 
 // JSON reads a long JSON file one value after the other: the elements of an
-// array, the members of an object, or values without anything around them.
+// array, or values without anything around them.
 type JSON struct {
 	file    *File
 	lines   *lines
 	decoder *json.Decoder
 	line    int  // on which the current value begins, from 1
-	close   byte // of the array or object that the values are in; 0 if in none
+	array   bool // that the values are in
 	started bool
-	entered string // the member that the values are in, of an object; "" if in none
 }
 
 // OpenJSON opens a file as Open does. The caller closes it.
@@ -42,59 +41,9 @@ func (j *JSON) Name() string { return j.file.Name() }
 // Close closes the file.
 func (j *JSON) Close() error { return j.file.Close() }
 
-// Enter goes into the member key of the object that the file is, past all
-// others in front of it, and Next then reads its elements or members.
-//
-// Errors: there is no such member, or the file is no object.
-func (j *JSON) Enter(key string) error {
-	if err := j.open('{'); err != nil {
-		return err
-	}
-	for j.decoder.More() {
-		name, err := j.decoder.Token()
-		if err != nil {
-			return j.failed(err)
-		}
-		if name == json.Token(key) {
-			j.entered = key
-			return j.open(0)
-		}
-		if err := j.value(new(json.RawMessage)); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%s: has no member %q", j.Name(), key)
-}
-
-// open reads an opening bracket: the wanted one, or either if wanted is 0.
-func (j *JSON) open(wanted json.Delim) error {
-	t, err := j.token()
-	if err != nil {
-		return err
-	}
-	d, ok := t.(json.Delim)
-	if !ok || d != '{' && d != '[' || wanted != 0 && d != wanted {
-		return j.Errorf("there is %v where a JSON object or array is expected", t)
-	}
-	j.started = true
-	j.close = byte(d) + 2 // '{' and '}' are two apart, and so are '[' and ']'
-	return nil
-}
-
-func (j *JSON) token() (json.Token, error) {
-	j.lines.budget = maxValueBytes
-	t, err := j.decoder.Token()
-	j.line = j.lines.at(j.decoder.InputOffset())
-	if err != nil {
-		return nil, j.failed(err)
-	}
-	return t, nil
-}
-
-// Next reads the next value into v, as strictjson.UnmarshalPart does, and returns its key
-// where it is a member of an object. At the end it returns io.EOF; every other
-// error names the file and the line.
-func (j *JSON) Next(v any) (key string, err error) {
+// Next reads the next value into v, as strictjson.UnmarshalPart does. At the end it
+// returns io.EOF; every other error names the file and the line.
+func (j *JSON) Next(v any) error {
 	if !j.started {
 		j.started = true
 		first, err := j.file.reader.Peek(1)
@@ -106,22 +55,19 @@ func (j *JSON) Next(v any) (key string, err error) {
 			first, err = j.file.reader.Peek(1)
 		}
 		if err == nil && first[0] == '[' {
-			if err := j.open('['); err != nil {
-				return "", err
+			j.array = true
+			j.lines.budget = maxValueBytes
+			_, err := j.decoder.Token()
+			j.line = j.lines.at(j.decoder.InputOffset())
+			if err != nil {
+				return j.failed(err)
 			}
 		}
 	}
 	if !j.more() {
-		return "", j.end()
+		return j.end()
 	}
-	if j.close == '}' {
-		t, err := j.token()
-		if err != nil {
-			return "", err
-		}
-		key, _ = t.(string)
-	}
-	return key, j.value(v)
+	return j.value(v)
 }
 
 func (j *JSON) more() bool {
@@ -129,41 +75,19 @@ func (j *JSON) more() bool {
 	return j.decoder.More()
 }
 
-// end makes sure that the array or object ends where the values do.
+// end makes sure that the array ends where the values do.
 func (j *JSON) end() error {
 	t, err := j.decoder.Token()
 	j.line = j.lines.at(j.decoder.InputOffset())
 	switch {
-	case errors.Is(err, io.EOF) && j.close == 0:
+	case errors.Is(err, io.EOF) && !j.array:
 		return io.EOF
 	case errors.Is(err, io.EOF):
 		return j.failed(io.ErrUnexpectedEOF)
 	case err != nil:
 		return j.failed(err)
-	case t != json.Delim(j.close):
+	case !j.array || t != json.Delim(']'):
 		return j.Errorf("there is %v where a value is expected", t)
-	case j.entered != "":
-		return j.leave()
-	}
-	return j.nothing()
-}
-
-// leave reads the members behind the one that Enter went into.
-func (j *JSON) leave() error {
-	for j.more() {
-		t, err := j.token()
-		if err != nil {
-			return err
-		}
-		if t == json.Token(j.entered) {
-			return j.Errorf("the key %s is there twice", j.entered)
-		}
-		if err := j.value(new(json.RawMessage)); err != nil {
-			return err
-		}
-	}
-	if _, err := j.token(); err != nil {
-		return err
 	}
 	return j.nothing()
 }

@@ -108,7 +108,7 @@ func jobs(f *importer.JSON, o Options) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
 		for {
 			var in logJob
-			_, err := f.Next(&in)
+			err := f.Next(&in)
 			if errors.Is(err, io.EOF) {
 				return
 			}

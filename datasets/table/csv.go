@@ -74,9 +74,6 @@ func NewCSV(name string, r io.Reader) (*CSV, error) {
 	return c, nil
 }
 
-// Name returns the name the file was opened by.
-func (c *CSV) Name() string { return c.name }
-
 // Header returns the column names, without surrounding space.
 func (c *CSV) Header() []string { return c.header }
 
@@ -120,17 +117,6 @@ func (c *CSV) Number(i int) (v float64, ok bool, err error) {
 		return 0, false, c.Errorf(i, "%q is not a number", s)
 	}
 	return v, true, nil
-}
-
-// Quantity is Number for values that must be finite and not negative.
-func (c *CSV) Quantity(i int) (v float64, ok bool, err error) {
-	v, ok, err = c.Number(i)
-	if err == nil && ok {
-		if bad := CheckQuantity(v); bad != nil {
-			err = c.Errorf(i, "%v", bad)
-		}
-	}
-	return v, ok, err
 }
 
 // Errorf returns an error about field i of the current record that names the

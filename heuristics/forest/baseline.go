@@ -127,21 +127,3 @@ func (h *numbers) Pop() any {
 	*h = (*h)[:len(*h)-1]
 	return last
 }
-
-// Perfect predicts the truth. In a simulation it makes a policy clairvoyant,
-// which the simulator's own missing predictor does too, and says so.
-type Perfect struct{ jobs []sched.Job }
-
-// NewPerfect returns a predictor of the jobs' true numbers of iterations.
-func NewPerfect(jobs []sched.Job) Perfect { return Perfect{jobs} }
-
-// Name returns perfect.
-func (p Perfect) Name() string { return "perfect" }
-
-// Predict returns how many iterations the job takes.
-func (p Perfect) Predict(id sched.JobID) (int64, error) {
-	if id < 0 || int(id) >= len(p.jobs) {
-		return 0, fmt.Errorf("forest: no job %d: there are %d", id, len(p.jobs))
-	}
-	return p.jobs[id].Iters, nil
-}

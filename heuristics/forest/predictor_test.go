@@ -275,14 +275,4 @@ func TestInSimulation(t *testing.T) {
 	if got, want := fmt.Sprint(r.Predictions), "[{0 7} {1 0} {2 5} {3 3} {4 3}]"; got != want || r.Clairvoyant {
 		t.Errorf("predictions %s, want %s; clairvoyant %t", got, want, r.Clairvoyant)
 	}
-
-	perfect := NewPerfect(in.Jobs)
-	if n, err := perfect.Predict(1); n != 3 || err != nil || perfect.Name() != "perfect" {
-		t.Errorf("perfect: %d, %v", n, err)
-	}
-	for _, id := range []sched.JobID{-1, 5} {
-		if _, err := perfect.Predict(id); err == nil {
-			t.Errorf("perfect knows job %d", id)
-		}
-	}
 }

@@ -22,55 +22,8 @@ func Improvement(mean, sd, best float64) (value, dMean, dSD float64) {
 	return sd * (u*cumulative(u) + density(u)), -cumulative(u), density(u)
 }
 
-// LogImprovement returns the logarithm of Improvement and its derivatives,
-// without underflow where an improvement is all but impossible.
-//
-// Source: Ament et al., Unexpected improvements to expected improvement for
-// Bayesian optimization (2023), Eq. (9).
-func LogImprovement(mean, sd, best float64) (value, dMean, dSD float64) {
-	if sd <= 0 {
-		v, dm, _ := Improvement(mean, sd, best)
-		return math.Log(v), dm / v, 0
-	}
-	u := (best - mean) / sd
-	logH := logImprovement(u)
-	// h' = Φ, h = φ + uΦ; ratios are taken of logarithms.
-	slope := math.Exp(logCumulative(u) - logH)
-	return math.Log(sd) + logH, -slope / sd, (1 - u*slope) / sd
-}
-
-// logImprovement is log(φ(u) + u Φ(u)).
-func logImprovement(u float64) float64 {
-	const logRoot2Pi = 0.9189385332046727 // log √(2π)
-	switch {
-	case u > -1:
-		return math.Log(density(u) + u*cumulative(u))
-	case u > -1e4:
-		return -u*u/2 - logRoot2Pi + math.Log1p(-math.Sqrt(math.Pi/2)*-u*scaledErfc(-u/math.Sqrt2))
-	}
-	return -u*u/2 - logRoot2Pi - 2*math.Log(-u)
-}
-
-// logCumulative is log Φ(u).
-func logCumulative(u float64) float64 {
-	if u > -1 {
-		return math.Log(cumulative(u))
-	}
-	return -u*u/2 + math.Log(scaledErfc(-u/math.Sqrt2)/2)
-}
-
 func density(u float64) float64    { return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) }
 func cumulative(u float64) float64 { return math.Erfc(-u/math.Sqrt2) / 2 }
-
-// scaledErfc is exp(x²) erfc(x) for x ≥ 0. From 25 on it is the asymptotic
-// series, whose first term left out is below 1e-13 of the sum.
-func scaledErfc(x float64) float64 {
-	if x < 25 {
-		return math.Exp(x*x) * math.Erfc(x)
-	}
-	t := 1 / (2 * x * x)
-	return (1 - t*(1-3*t*(1-5*t*(1-7*t)))) / (x * math.Sqrt(math.Pi))
-}
 
 // Maximise returns the best point of [0, 1] found by L-BFGS from the starts,
 // among these and what L-BFGS made of them. f returns a value and its

@@ -36,29 +36,6 @@ func TestImprovement(t *testing.T) {
 	}
 }
 
-// TestLogImprovement: the logarithm where it can be taken, its derivatives
-// everywhere, and its three forms where they meet.
-func TestLogImprovement(t *testing.T) {
-	for u := -30.0; u < 8; u += 0.37 {
-		value, dMean, dSD := LogImprovement(-u*2, 2, 0)
-		if plain, _, _ := Improvement(-u*2, 2, 0); u > -7 {
-			close(t, "logarithm", value, math.Log(plain), 1e-8)
-		}
-		const h = 1e-5
-		up, _, _ := LogImprovement(-u*2+h, 2, 0)
-		down, _, _ := LogImprovement(-u*2-h, 2, 0)
-		close(t, "derivative by the mean", dMean, (up-down)/(2*h), 1e-5)
-		up, _, _ = LogImprovement(-u*2, 2+h, 0)
-		down, _, _ = LogImprovement(-u*2, 2-h, 0)
-		close(t, "derivative by the deviation", dSD, (up-down)/(2*h), 1e-5)
-	}
-	for _, u := range []float64{-1, -1e4} {
-		close(t, "where two forms meet", logImprovement(math.Nextafter(u, 0)), logImprovement(math.Nextafter(u, -1e9)), 1e-8)
-	}
-	close(t, "where two forms of erfcx meet", scaledErfc(math.Nextafter(25, 0)), scaledErfc(25), 1e-12)
-	close(t, "far away", logImprovement(-1e6), -5e11-math.Log(math.Sqrt(2*math.Pi))-2*math.Log(1e6), 1e-15)
-}
-
 // TestMaximise: peaks inside, at the ends, and the better of two.
 func TestMaximise(t *testing.T) {
 	for _, c := range []struct {

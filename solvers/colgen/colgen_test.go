@@ -137,7 +137,7 @@ type pricer struct {
 }
 
 func (p pricer) Price(_ context.Context, y []float64) (colgen.Pricing, error) {
-	found := colgen.Pricing{Bound: milp.SafeBound(p.model, y)}
+	found := colgen.Pricing{Bound: milp.NewBoundEvaluator(p.model).Bound(y)}
 	for b := range p.offers {
 		least, best := new(big.Rat), -1
 		for k := range p.offers[b] {

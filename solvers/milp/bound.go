@@ -87,9 +87,6 @@ type BoundEvaluator struct {
 // NewBoundEvaluator returns an evaluator for m, which must be valid.
 func NewBoundEvaluator(m *Model) *BoundEvaluator { return &BoundEvaluator{m: m} }
 
-// SafeBound returns a float64 that is at most L(y), see BoundEvaluator.Bound.
-func SafeBound(m *Model, y []float64) float64 { return NewBoundEvaluator(m).Bound(y) }
-
 // Bound returns a float64 that is at most L(y) for the clean part of y: the
 // largest such number where no intermediate result needs more than 53 bits,
 // and otherwise less by a relative error of about 2^-53 of the result plus

@@ -107,7 +107,7 @@ func TestBoundIsExactOnIntegers(t *testing.T) {
 		for i := range y {
 			y[i] = float64(r.IntN(4001)-2000) / 64
 		}
-		if got, want := SafeBound(m, y), ExactBound(m, y); rat(got).Cmp(want) != 0 {
+		if got, want := NewBoundEvaluator(m).Bound(y), ExactBound(m, y); rat(got).Cmp(want) != 0 {
 			t.Fatalf("seed %d: bound %v of L(y) = %v", seed, got, want)
 		}
 	}
