@@ -48,7 +48,6 @@ type policyMethod struct {
 type configuration struct{ text string }
 
 func (s *configuration) configure(text string) { s.text = text }
-func (s *configuration) settings() string      { return s.text }
 
 // Configured notes what a method was made with: the values that its parameters
 // have, whether they were given or not.
@@ -57,14 +56,6 @@ func Configured(m Method, values ...any) Method {
 		c.configure(fmt.Sprintf("%+v", values))
 	}
 	return m
-}
-
-// Settings returns what the method was made with, "" if there is no choice.
-func Settings(m Method) string {
-	if c, ok := m.(interface{ settings() string }); ok {
-		return c.settings()
-	}
-	return ""
 }
 
 func (m *policyMethod) Ref() MethodRef  { return m.ref }
