@@ -10,6 +10,7 @@ import (
 
 	"yardstick/datasets"
 	"yardstick/datasets/build"
+	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
 	"yardstick/sched"
 )
@@ -108,9 +109,7 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 		return build.Preemptive(w, build.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
 			Iteration: optional(src, "iteration", src.Iterate)})
 	case sched.ModelSharing:
-		return build.Sharing(w, build.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
-			Xi: optional(src, "sharing.xi", src.Sharing.Xi), Load: optional(src, "sharing.load", src.Sharing.Load),
-			Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable})
+		return src.buildSharing(w, common)
 	case sched.ModelElastic:
 		common.Cluster = sched.Cluster{} // its servers are drawn
 		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: datasets.Some(c.Servers), Startup: src.Startup,
@@ -142,6 +141,19 @@ func (src *Source) buildGang(w *datasets.Window, common build.Common) (*sched.In
 		o.SingleShare = datasets.Some(*src.SingleShare)
 	}
 	return build.Gang(w, o)
+}
+
+func (src *Source) buildSharing(w *datasets.Window, common build.Common) (*sched.Instance, error) {
+	o := build.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
+		Xi: optional(src, "sharing.xi", src.Sharing.Xi), Load: optional(src, "sharing.load", src.Sharing.Load),
+		Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable}
+	if file := optional(src, "sharing.interference", src.Sharing.Interference); file.OK {
+		var err error
+		if o.Table, err = interference.ReadFile(file.V); err != nil {
+			return nil, fmt.Errorf("sharing.interference: %w", err)
+		}
+	}
+	return build.Sharing(w, o)
 }
 
 // configurations plans the pipeline configurations of the built-in models on a

@@ -126,12 +126,15 @@ func (p *Plan) ID() string {
 }
 
 // Inputs lists the files that the plan was read from, with their hashes: the
-// suite's own, if it came from a file, and every trace and instance file.
+// suite's own, if it came from a file, and every file of a trace, an instance or
+// factors of interference.
 func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 	names := slices.Clone(suiteFiles)
 	for _, src := range p.Suite.Instances {
-		if name := cmp.Or(src.File, src.Trace); !strings.HasPrefix(name, "builtin:") && !slices.Contains(names, name) {
-			names = append(names, name)
+		for _, name := range []string{cmp.Or(src.File, src.Trace), src.Sharing.Interference} {
+			if name != "" && !strings.HasPrefix(name, "builtin:") && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	inputs := make([]record.Input, len(names))

@@ -4,8 +4,12 @@ import "yardstick/sched"
 
 // SharingRef holds what a suite may say of instances of the sharing model.
 type SharingRef struct {
-	Load      float64    `yaml:"load" json:"load,omitzero"`           // divides releases: jobs come that many times as often
-	Xi        float64    `yaml:"xi" json:"xi,omitzero"`               // interference of every pair, in place of the table
+	Load float64 `yaml:"load" json:"load,omitzero"` // divides releases: jobs come that many times as often
+	Xi   float64 `yaml:"xi" json:"xi,omitzero"`     // factor of every pair, in place of a table
+	// Interference is a Parquet file of factors by tasks, as bench dataset interference
+	// writes it, in place of the built-in table; xi is then of the pairs that it lacks.
+	Interference string `yaml:"interference" json:"interference,omitzero"`
+
 	Pause     sched.Time `yaml:"pause" json:"pause,omitzero"`         // at every preemption and change of size
 	Malleable bool       `yaml:"malleable" json:"malleable,omitzero"` // jobs may change their number of GPUs: class M
 }

@@ -17,6 +17,7 @@ import (
 	"yardstick/datasets"
 	"yardstick/datasets/fetch"
 	"yardstick/datasets/generate"
+	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
 	"yardstick/sched"
 )
@@ -85,7 +86,8 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"plan --format": values("table", "jsonl"), "gate --format": values("table", "json"), "report --format": values(offered...),
 		"compare --format":        values(compare.Formats()...),
 		"dataset import --format": importFormats, "dataset profile --format": values(slices.Sorted(maps.Keys(profileFormats()))...),
-		"dataset profile --model": nothing, "dataset profile --gpu": values(gpuNames()...), "dataset import --unit": values("s", "ms", "min"),
+		"dataset profile --model": nothing, "dataset profile --gpu": values(gpuNames()...),
+		"dataset interference --gpu": nothing, "--task": nothing, "dataset interference --placement": values(string(interference.Consolidated), string(interference.Spread)), "dataset import --unit": values("s", "ms", "min"),
 		"dataset generate --like": values(generate.Names()...),
 		"report --part":           values("summary", "instances"),
 		"place --methods":         commaList(placeMethodNames), "place --order": values("index", "most", "least"),

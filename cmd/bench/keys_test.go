@@ -116,18 +116,19 @@ func kinds(t *testing.T) (list []kind, others map[string][]any) {
 		list = append(list, kind{"a hunted instance, " + worst, map[string]any{"name": "a", "file": path}, policy, false})
 	}
 	return list, map[string][]any{
-		"apiVersion":           {"yardstick/v1", "yardstick/v2"},
-		"matrix":               {map[string]any{"slice.jobs": []any{2}}, map[string]any{"slice.jobs": []any{2, 3}}, map[string]any{"cluster.servers": []any{7}}},
-		"instances.file":       {built, "none.json"},
-		"instances.trace":      {trace, second, "builtin:pollux?jobs=50"},
-		"instances.where":      {map[string]any{"gpus": "1"}, map[string]any{"gpus": ">=2"}, map[string]any{"gpu": 1}},
-		"instances.weights":    {"unit", "random", "heavy"},
-		"instances.tooLarge":   {"error", "drop", "keep"},
-		"instances.profiles":   {"builtin:v100", "builtin:h100", "none.parquet"},
-		"instances.methods":    {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
-		"instances.references": {[]any{"lb0"}, []any{"area"}, []any{}},
-		"methods":              {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
-		"references":           {[]any{"lb0"}, []any{"area"}, []any{}},
+		"apiVersion":                     {"yardstick/v1", "yardstick/v2"},
+		"matrix":                         {map[string]any{"slice.jobs": []any{2}}, map[string]any{"slice.jobs": []any{2, 3}}, map[string]any{"cluster.servers": []any{7}}},
+		"instances.file":                 {built, "none.json"},
+		"instances.trace":                {trace, second, "builtin:pollux?jobs=50"},
+		"instances.where":                {map[string]any{"gpus": "1"}, map[string]any{"gpus": ">=2"}, map[string]any{"gpu": 1}},
+		"instances.weights":              {"unit", "random", "heavy"},
+		"instances.tooLarge":             {"error", "drop", "keep"},
+		"instances.profiles":             {"builtin:v100", "builtin:h100", "none.parquet"},
+		"instances.sharing.interference": {factorsFile(t, func(i, _ int) float64 { return 1 + float64(i) }), factorsFile(t, func(i, j int) float64 { return 1 + float64(i*j) }), "none.parquet"},
+		"instances.methods":              {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
+		"instances.references":           {[]any{"lb0"}, []any{"area"}, []any{}},
+		"methods":                        {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
+		"references":                     {[]any{"lb0"}, []any{"area"}, []any{}},
 	}
 }
 

@@ -92,32 +92,72 @@ func readProfiles(path, format string, origin profile.Origin) ([]profile.Profile
 	return []profile.Profile{*p}, nil
 }
 
+type interferenceFlags struct {
+	out, gpu, placement string
+	gpus                int
+	tasks               map[string]string
+}
+
 func (a *app) datasetInterferenceCommand() *cobra.Command {
-	var out string
+	var f interferenceFlags
 	c := &cobra.Command{
 		Use:   "interference FILE -o OUT.parquet",
 		Short: "Import interference factors from Gavel's simulation_throughputs.json",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if out == "" {
-				return usageError("-o OUT.parquet is missing: say where the table is to be written")
-			}
-			f, err := importer.Open(args[0], "")
-			if err != nil {
-				return usageError("%w", err)
-			}
-			defer f.Close()
-			table, report, err := interference.ImportGavel(args[0], f)
-			if err != nil {
-				return usageError("%w", err)
-			}
-			if err := table.WriteFile(out); err != nil {
-				return usageError("%w", err)
-			}
-			fmt.Fprintln(a.out, report)
-			return nil
-		},
+		Long: `Writes the factors by which two jobs slow each other down on shared GPUs, by task:
+those of all settings in the file, or of the type and number of GPUs and of the
+placement given. A suite reads the file of one setting with the key
+sharing.interference, which needs a row for every pair of the instances' tasks:
+--task gives the file's tasks these names, and leaves the others out.`,
+		Example: `  bench dataset interference simulation_throughputs.json -o v100.parquet --gpu v100 --gpus 1 --placement consolidated \
+    --task 'bert=Transformer (batch size 16)' --task 'imagenet=ResNet-50 (batch size 64)'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.importInterference(f, args[0]) },
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "Parquet file to write")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "Parquet file to write")
+	c.Flags().StringVar(&f.gpu, "gpu", "", "only pairs on this type of GPU")
+	c.Flags().IntVar(&f.gpus, "gpus", 0, "only pairs of jobs with so many GPUs each; 0 for any")
+	c.Flags().StringVar(&f.placement, "placement", "", "only pairs placed so: consolidated or spread")
+	c.Flags().StringToStringVar(&f.tasks, "task", nil, "NAME=TASK: write the file's TASK as NAME; may be repeated")
 	return c
+}
+
+func (a *app) importInterference(f interferenceFlags, path string) error {
+	if f.out == "" {
+		return usageError("-o OUT.parquet is missing: say where the table is to be written")
+	}
+	if p := interference.Placement(f.placement); p != "" && p != interference.Consolidated && p != interference.Spread {
+		return usageError("--placement is %q: it must be %s or %s", p, interference.Consolidated, interference.Spread)
+	}
+	in, err := importer.Open(path, "")
+	if err != nil {
+		return usageError("%w", err)
+	}
+	defer in.Close()
+	all, report, err := interference.ImportGavel(path, in)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	table := all.Select(func(s interference.Setting) bool {
+		return (f.gpu == "" || s.GPUType == f.gpu) && (f.gpus == 0 || s.GPUs == f.gpus) && (f.placement == "" || string(s.Placement) == f.placement)
+	})
+	if len(table.Settings()) == 0 {
+		var have []string
+		for _, s := range all.Settings() {
+			have = append(have, s.String())
+		}
+		return usageError("%s has no pairs with these --gpu, --gpus and --placement; it has: %s", path, strings.Join(have, "; "))
+	}
+	if f.tasks != nil {
+		if table, err = table.Rename(f.tasks); err != nil {
+			return usageError("--task: %w", err)
+		}
+	}
+	if err := table.WriteFile(f.out); err != nil {
+		return usageError("%w", err)
+	}
+	fmt.Fprintln(a.out, report)
+	for _, s := range table.Settings() {
+		fmt.Fprintf(a.out, "written: %v: %d tasks\n", s, len(table.Tasks(s)))
+	}
+	return nil
 }

@@ -29,8 +29,12 @@ type SharingOptions struct {
 	// interference.Synthetic.
 	Interference [][]float64
 
-	// Xi, if set, is the factor of every pair of tasks, in place of Interference: at
-	// least 1.
+	// Table, if not nil, has xi by the tasks' names for one setting, in place of
+	// Interference.
+	Table *interference.Table
+
+	// Xi, if set, is the factor of every pair of tasks, in place of Interference, or
+	// of those that Table lacks: at least 1.
 	Xi datasets.Opt[float64]
 	// Load divides all releases, so that jobs come that many times as often; NULL
 	// is 1.
@@ -256,19 +260,20 @@ func (o *SharingOptions) complete() error {
 	case o.Pause < 0 || o.Pause > sched.MaxTime:
 		return fmt.Errorf("pause is %v: it must be between 0s and %v", o.Pause, sched.MaxTime)
 	}
-	if o.Xi.OK {
+	switch {
+	case o.Table != nil:
+		if err := o.lookUp(o.Table, names); err != nil {
+			return err
+		}
+	case o.Xi.OK:
 		o.Interference = make([][]float64, len(names))
 		for a := range o.Interference {
 			o.Interference[a] = slices.Repeat([]float64{o.Xi.V}, len(names))
 		}
-	}
-	if o.Interference == nil {
-		table := interference.Synthetic()
-		xi, _, err := table.Matrix(table.Settings()[0], names, 0)
-		if err != nil {
+	case o.Interference == nil:
+		if err := o.lookUp(interference.Synthetic(), names); err != nil {
 			return err
 		}
-		o.Interference = xi
 	}
 	if len(o.Interference) != len(names) {
 		return fmt.Errorf("the interference table has %d rows for %d tasks", len(o.Interference), len(names))
@@ -284,6 +289,18 @@ func (o *SharingOptions) complete() error {
 		servers[i] = s
 	}
 	o.Cluster.Servers = servers
+	return nil
+}
+
+// lookUp takes the factors of the tasks from a table.
+func (o *SharingOptions) lookUp(table *interference.Table, names []string) (err error) {
+	settings := table.Settings()
+	if len(settings) != 1 {
+		return fmt.Errorf("the interference table has %d settings: one is needed, as bench dataset interference writes with --gpu, --gpus and --placement", len(settings))
+	}
+	if o.Interference, _, err = table.Matrix(settings[0], names, o.Xi.V); err != nil {
+		return fmt.Errorf("%w; --task of bench dataset interference gives tasks their names, and sharing.xi in a suite is for pairs that are missing", err)
+	}
 	return nil
 }
 

@@ -102,6 +102,40 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// TestSelectAndRename: the pairs of some settings, and of some tasks under other names.
+func TestSelectAndRename(t *testing.T) {
+	table, _ := importSmall(t, small)
+	one := table.Select(func(s Setting) bool { return s.GPUs == 1 })
+	if got := one.Settings(); len(got) != 1 || got[0].GPUs != 1 || len(one.Rows()) != 7 || len(table.Rows()) != 8 {
+		t.Errorf("%v, %d rows", got, len(one.Rows()))
+	}
+	lm := "LM (batch size 5)"
+	named, err := one.Rename(map[string]string{"a": "A3C", "b": lm, "c": lm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := one.Settings()[0]
+	if got := named.Tasks(s); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("tasks %v", got)
+	}
+	for _, a := range []string{"b", "c"} {
+		for _, b := range []string{"b", "c"} {
+			if xi, ok := named.Xi(s, a, b); !ok || xi != 2.5 {
+				t.Errorf("%s beside %s: %v, %t", a, b, xi, ok)
+			}
+		}
+		if xi, ok := named.Xi(s, a, "a"); !ok || xi != 1.25 {
+			t.Errorf("%s beside a: %v, %t", a, xi, ok)
+		}
+	}
+	if _, ok := named.Xi(s, "a", "a"); ok {
+		t.Error("a beside a was not measured")
+	}
+	if _, err := one.Rename(map[string]string{"a": "A3B"}); err == nil || !strings.Contains(err.Error(), `the nearest is "A3C"`) {
+		t.Error(err)
+	}
+}
+
 func TestGavelErrors(t *testing.T) {
 	for name, c := range map[string]struct{ data, want string }{
 		"empty":       {"", "not JSON: unexpected EOF"},
@@ -176,7 +210,7 @@ func TestParquet(t *testing.T) {
 		for i := range data {
 			damaged := bytes.Clone(data)
 			damaged[i] ^= 1 << (i % 8)
-			got, err := Read("damaged", bytes.NewReader(damaged), int64(len(damaged)))
+			got, err := read("damaged", damaged)
 			if err == nil && !slices.Equal(got.Rows(), table.Rows()) {
 				t.Fatalf("%s: damage at byte %d went unnoticed", name, i)
 			}
@@ -372,7 +406,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := Read("fuzz", bytes.NewReader(data), int64(len(data)))
+		table, err := read("fuzz", data)
 		if err == nil {
 			roundTrip(t, table)
 		}
@@ -385,7 +419,7 @@ func roundTrip(t *testing.T, table *Table) {
 	if err := table.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Read("back", bytes.NewReader(b.Bytes()), int64(b.Len()))
+	back, err := read("back", b.Bytes())
 	if err != nil || !slices.Equal(back.rows, table.rows) {
 		t.Errorf("not the same after writing and reading: %v", err)
 	}

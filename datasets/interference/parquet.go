@@ -106,25 +106,16 @@ func (t *Table) WriteFile(path string) (err error) {
 	return nil
 }
 
-// ReadFile is Read from a file.
+// ReadFile reads a Parquet file.
+//
+// Errors: the file is damaged, lacks a column, has one that is not in the
+// schema or of the wrong type, or holds what [New] does not accept.
 func ReadFile(path string) (*Table, error) {
 	f, err := table.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("interference: %w", err)
 	}
 	defer f.Close()
-	return readTable(f)
-}
-
-// Read reads a Parquet file of the given size. The name appears in errors.
-//
-// Errors: the file is damaged, lacks a column, has one that is not in the
-// schema or of the wrong type, or holds what [New] does not accept.
-func Read(name string, r io.ReaderAt, size int64) (*Table, error) {
-	f, err := table.New(name, r, size)
-	if err != nil {
-		return nil, fmt.Errorf("interference: %w", err)
-	}
 	return readTable(f)
 }
 

@@ -3,6 +3,7 @@ package interference
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -90,8 +91,40 @@ func New(rows []Row) (*Table, error) {
 	return t, nil
 }
 
-// Rows returns the pairs in order of setting, task and partner.
-func (t *Table) Rows() []Row { return slices.Clone(t.rows) }
+// Select returns the pairs of the settings that keep accepts.
+func (t *Table) Select(keep func(Setting) bool) *Table {
+	return &Table{slices.DeleteFunc(slices.Clone(t.rows), func(r Row) bool { return !keep(r.Setting) })}
+}
+
+// Rename returns the pairs of the tasks that names lists, under the names that are
+// its keys. Several names may stand for one task.
+//
+// Errors: a task is not in the table.
+func (t *Table) Rename(names map[string]string) (*Table, error) {
+	var known []string
+	for i := range t.rows {
+		known = append(known, t.rows[i].Task, t.rows[i].Partner)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	called := map[string][]string{} // by task
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		task := names[name]
+		if !slices.Contains(known, task) {
+			return nil, fmt.Errorf("interference: task %q is not in the table; the nearest is %q", task, table.Nearest(task, known))
+		}
+		called[task] = append(called[task], name)
+	}
+	var rows []Row
+	for _, r := range t.rows {
+		for _, a := range called[r.Task] {
+			for _, b := range called[r.Partner] {
+				rows = append(rows, Row{r.Setting, a, b, r.Xi})
+			}
+		}
+	}
+	return New(rows)
+}
 
 // Settings lists the settings in order.
 func (t *Table) Settings() []Setting {
@@ -148,7 +181,7 @@ func (t *Table) Matrix(s Setting, tasks []string, missing float64) (xi [][]float
 			v, ok := t.Xi(s, a, b)
 			if !ok {
 				if !(missing >= 1) || math.IsInf(missing, 0) {
-					return nil, 0, fmt.Errorf("interference: %q beside %q does not fit or was not measured (%v); say which xi of at least 1 to take for such pairs", a, b, s)
+					return nil, 0, fmt.Errorf("interference: %q beside %q does not fit or was not measured (%v), and no xi of at least 1 is given for such pairs", a, b, s)
 				}
 				v = missing
 				filled++

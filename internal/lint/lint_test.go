@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	// These two price the schedules of elastic jobs, which package maxweight does exactly.
 	"heuristics/elastic":    {"sched", "heuristics/sim", "formulate/maxweight/..."},
 	"heuristics/primaldual": {"sched", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
-	"bench": {"sched/...", "datasets", "datasets/build", "datasets/generate", "datasets/profile", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim",
+	"bench": {"sched/...", "datasets", "datasets/build", "datasets/generate", "datasets/interference", "datasets/profile", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim",
 		"bench/record", "bench/report/...", "bench/journal"},
 	"bench/journal":       {},
 	"bench/pool":          {"sched", "bench", "solvers/isolate", "solvers/milp"},
