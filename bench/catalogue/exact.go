@@ -21,6 +21,7 @@ func ExactMethods() []Exact {
 		{"bout-dp", sched.ModelPreemptive, "dynamic program over preemptive schedules, in slots"},
 		{"bouts", sched.ModelPreemptive, "integer program over the bouts of jobs, in slots"},
 		{"sharing-search", sched.ModelSharing, "branch and bound over schedules that share GPUs, in slots"},
+		{"sharing-program", sched.ModelSharing, "integer program over the same schedules"},
 		{"elastic-optimum", sched.ModelElastic, "branch and price over configurations, in slots"},
 	}
 }

@@ -77,6 +77,7 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
 		"exhaustive":             exhaustiveMethod,
 		"sharing-search":         sharingSearch,
+		"sharing-program":        sharingProgram,
 		"bout-dp":                boutSearch,
 		"bouts":                  boutProgram,
 		"time-indexed":           timeIndexedMethod,

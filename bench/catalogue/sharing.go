@@ -12,6 +12,7 @@ import (
 	"yardstick/heuristics/sharing"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -120,4 +121,23 @@ func sharingSearch(ref bench.MethodRef) (bench.Method, error) {
 			Bounds: []bounds.Bound{{Name: ref.Name, Class: class, Objective: o, Value: r.Lower}}}, nil
 	}
 	return bench.Search(ref, "1", solve), readParams(ref).finish()
+}
+
+// sharingProgram is the integer program over the same schedules, proven by our own
+// branch and bound.
+func sharingProgram(ref bench.MethodRef) (bench.Method, error) {
+	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
+		solver := branch.New(lpsolve.LP{})
+		r, run, err := formulation.SolveProgram(ctx, p.Instance, o, solver, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
+		switch {
+		case errors.Is(err, formulation.ErrUnsupported), errors.Is(err, formulation.ErrTooLarge):
+			return skipped(err), nil
+		case err != nil:
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
+			Bounds: []bounds.Bound{{Name: ref.Name, Class: sched.Class{Kind: sched.S, Slotted: true}, Objective: o, Value: r.Lower}},
+			Solves: []bench.Solve{{Formulation: ref.Name, Relation: run.Relation.String(), Solver: solver.Name(), Rows: run.Rows, Columns: run.Cols,
+				Nonzeros: run.Nonzeros, Integers: run.Integers, Result: *run.Result}}}, nil
+	}), readParams(ref).finish()
 }

@@ -15,6 +15,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/formulate/preemptive"
+	"yardstick/formulate/sharing"
 	"yardstick/formulate/timeindexed"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
@@ -37,6 +38,13 @@ func preempted(seed uint64) *sched.Instance {
 		in.Jobs = append(in.Jobs, j)
 		release += r.IntN(5)
 	}
+	return in
+}
+
+// shared returns three jobs that may share two GPUs.
+func shared(seed uint64) *sched.Instance {
+	in := schedtest.SlottedSharing(seed, schedtest.Slots{Jobs: 3, Servers: []int{2}, Work: [2]int{1, 3}, Span: 2, Gang: 2, Xi: 1.5, Options: 2})
+	in.Name = fmt.Sprintf("shared-%d", seed)
 	return in
 }
 
@@ -90,6 +98,13 @@ func TestRunPassesStartsOn(t *testing.T) {
 		}
 		return nodes
 	}
+	bySharing := func(in *sched.Instance, s milp.Solver) (nodes int) {
+		_, run, err := sharing.SolveProgram(context.Background(), in, objective, s, milp.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run.Result.Stats.Nodes
+	}
 	slots := "{name: time-indexed, params: {slot: 1s}}"
 	for _, c := range []struct {
 		name, method string
@@ -97,6 +112,7 @@ func TestRunPassesStartsOn(t *testing.T) {
 		nodes        func(*sched.Instance, milp.Solver) int
 	}{
 		{"bouts of 5 jobs", "bouts", []*sched.Instance{preempted(0), preempted(1), preempted(2)}, byBouts},
+		{"sharing of 3 jobs", "sharing-program", []*sched.Instance{shared(0), shared(1), shared(2), shared(3)}, bySharing},
 		{"starts of 7 jobs", slots, []*sched.Instance{split(0, 7), split(1, 7), split(2, 7), split(3, 7)}, bySlots},
 		{"starts of 9 jobs", slots, []*sched.Instance{split(0, 9), split(2, 9), split(5, 9), split(7, 9)}, bySlots},
 	} {

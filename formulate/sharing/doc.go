@@ -6,9 +6,10 @@
 // that is on one of its GPUs in that slot. It leaves at the end of the slot in
 // which its work is done.
 //
-// [Build] states this as an integer program for any solver. [Solve] searches
-// directly and is faster by orders of magnitude: it takes milliseconds for four
-// jobs, where the program takes seconds, and about a second for seven.
+// [Build] states this as an integer program for any solver, and [SolveProgram] solves
+// it. [Solve] searches directly and is faster by orders of magnitude: it takes
+// milliseconds for four jobs, where the program takes seconds, and about a second for
+// seven.
 //
 // Loads are not supported, nor GPUs of different memory: all GPUs are alike, so
 // that only their number counts, and which of them jobs share.

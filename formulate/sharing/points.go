@@ -170,8 +170,9 @@ type Run struct {
 }
 
 // SolveProgram solves the program of [Build], with costs in slots so that bounds
-// can be rounded up to them, and starts from the schedule that limits it if the
-// solver can. Lower is what the solver proved, and Termination its own.
+// can be rounded up to them, and starts from the schedule that limits it. Lower is
+// what the solver proved, or what holds before, and Termination the solver's own: of a
+// relaxation it may be OPTIMAL with Lower below Cost.
 //
 // Errors: as for Build; the solver cannot run.
 func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, l milp.Limits) (*Result, *Run, error) {
@@ -183,6 +184,9 @@ func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("sharing: %w", err)
 	}
+	if err := r.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("sharing: %w", err)
+	}
 	m := pr.model
 	run := &Run{Rows: len(m.Rows), Cols: len(m.Vars), Nonzeros: m.Nonzeros(), Integers: m.Integers(), Relation: pr.relation, Result: r}
 	best, cost := pr.start, pr.cost(ends(pr.start))
@@ -192,6 +196,9 @@ func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, 
 		}
 	}
 	out := &Result{Termination: r.Termination, Schedule: pr.schedule(best), Cost: cost, Nodes: r.Stats.Nodes}
+	if err := out.Schedule.CheckEnd(); err != nil {
+		return nil, nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrUnsupported, err)
+	}
 	s := newSearch(ctx, pr.problem, 0)
 	root := s.root()
 	out.Lower = s.exactly(s.bound(&root, 0))

@@ -2,10 +2,13 @@ package sharing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
 	"yardstick/formulate"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -40,8 +43,7 @@ import (
 //
 // Not in the source, which states the problem without a program.
 //
-// Errors: ErrUnsupported; the objective is the mean JCT, which is that of the
-// total.
+// Errors: ErrUnsupported, also of the mean JCT, which is that of the total; ErrTooLarge.
 func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) {
 	pr, err := newProgram(in, obj, float64(in.Slot))
 	if err != nil {
@@ -54,6 +56,12 @@ func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) 
 	}
 	return &formulate.Program{Model: pr.model, Relation: pr.relation, Decode: pr.decode}, nil
 }
+
+// ErrTooLarge reports a program that is too large to build, or whose costs have no
+// float64.
+var ErrTooLarge = errors.New("sharing: too large for a program")
+
+const maxEntries = 8_000_000
 
 // program is the model with the indices of its variables; −1 where there is
 // none.
@@ -84,19 +92,12 @@ func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program
 		return nil, err
 	}
 	pr := &program{problem: p, model: &milp.Model{Name: "sharing", IntegralCost: true}, relation: formulate.Exact, unit: unit, c: none}
-	most := 0.0 // more than any point costs
-	for i := range p.jobs {
-		w := p.jobs[i].weight * unit
-		if w != math.Trunc(w) {
-			pr.model.IntegralCost = false
-		}
-		most += w * maxSlots
+	if err := pr.limit(); err != nil {
+		return nil, err
 	}
-	if math.IsInf(most, 1) {
-		return nil, fmt.Errorf("%w: the weights are too large for costs in floating point", ErrUnsupported)
+	if err := pr.addVariables(); err != nil {
+		return nil, err
 	}
-	pr.limit()
-	pr.addVariables()
 	for i := range p.jobs {
 		pr.addJob(i)
 	}
@@ -115,28 +116,58 @@ func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program
 }
 
 // limit finds a schedule and the last slots at which jobs may end if another is
-// to cost no more.
-func (pr *program) limit() {
+// to cost no more: what all others leave if they end as early as alone, and no later
+// than if all ran one after the other. A job that ends last can start when the others
+// have ended, which then run no slower, so that some optimal schedule keeps to that.
+func (pr *program) limit() error {
 	const quick = 20_000
 	s := newSearch(context.Background(), pr.problem, quick)
 	root := s.root()
 	s.branch(&root, 0)
 	pr.start = s.best
-	total, alone := 0.0, 0.0
+	latest, work := 0, 0
+	left := new(big.Rat) // cost of the schedule less that of all jobs alone, in slots
 	for i := range pr.jobs {
-		total = s.add(total, i, float64(pr.start[i].end))
-		alone += s.weight[i] * float64(pr.jobs[i].release+pr.jobs[i].options[0].alone)
+		j := &pr.jobs[i]
+		latest, work = max(latest, j.release), work+j.options[0].alone
+		gain := big.NewRat(int64(pr.start[i].end-j.release-j.options[0].alone), 1)
+		left.Add(left, gain.Mul(gain, new(big.Rat).SetFloat64(j.weight)))
+	}
+	last := 0 // of the schedule
+	for _, pl := range pr.start {
+		last = max(last, pl.end)
 	}
 	for i := range pr.jobs {
 		j := &pr.jobs[i]
-		last := total
+		until := last
 		if pr.obj != sched.Makespan {
-			least := float64(j.release + j.options[0].alone)
-			last = math.Ceil(least + (total-alone)/s.weight[i]*(1+rounding))
+			until = latest + work
+			slots := number.FloorInt(new(big.Rat).Quo(left, new(big.Rat).SetFloat64(j.weight)))
+			if slots.IsInt64() {
+				until = min(until, j.release+j.options[0].alone+int(min(slots.Int64(), maxSlots)))
+			}
 		}
-		pr.deadline = append(pr.deadline, max(int(last), pr.start[i].end))
+		pr.deadline = append(pr.deadline, max(until, pr.start[i].end))
 		pr.horizon = max(pr.horizon, pr.deadline[i])
 	}
+	if n := pr.entries(); n > maxEntries {
+		return fmt.Errorf("%w: about %d entries in %d slots, more than %d", ErrTooLarge, n, pr.horizon, maxEntries)
+	}
+	return nil
+}
+
+// entries is about how many the rows will have: most say whether a job is there,
+// which takes its starts and ends in all slots before.
+func (pr *program) entries() int {
+	n := 0
+	for i := range pr.jobs {
+		span := pr.deadline[i] - pr.jobs[i].release
+		n += (pr.gpus + 2) * span * span
+		for k := range i {
+			n += 2 * min(span, pr.deadline[k]-pr.jobs[k].release) * (span + pr.deadline[k] - pr.jobs[k].release)
+		}
+	}
+	return n
 }
 
 // has reports whether job i may be there in a slot.
@@ -156,8 +187,26 @@ func fill(n int) []int {
 	return out
 }
 
-func (pr *program) addVariables() {
-	n := len(pr.jobs)
+// endCost returns the cost of a job that ends with slot t, rounded down.
+func (pr *program) endCost(i, t int) float64 {
+	w, v := pr.jobs[i].weight, float64(t+1)*pr.unit
+	if v >= 1<<53 { // it may have been rounded up
+		v = math.Nextafter(v, 0)
+		pr.model.IntegralCost = false
+	}
+	cost := w * v
+	if rest := math.FMA(w, v, -cost); rest != 0 {
+		pr.model.IntegralCost = false
+		if rest < 0 {
+			cost = math.Nextafter(cost, math.Inf(-1))
+		}
+	}
+	pr.model.IntegralCost = pr.model.IntegralCost && cost == math.Trunc(cost)
+	return cost
+}
+
+func (pr *program) addVariables() error {
+	n, most := len(pr.jobs), 0.0 // the dearest point
 	if pr.obj == sched.Makespan {
 		pr.c = pr.model.AddVar(milp.Variable{Upper: float64(pr.horizon), Cost: pr.unit})
 	}
@@ -169,13 +218,16 @@ func (pr *program) addVariables() {
 				x[t] = pr.binary(0)
 			}
 			if t+1 >= j.release+j.options[0].alone {
-				cost := j.weight * float64(t+1) * pr.unit
-				if pr.c != none {
-					cost = 0
+				cost := 0.0
+				if pr.c == none {
+					cost = pr.endCost(i, t)
 				}
 				e[t] = pr.binary(cost)
 			}
 			z[t] = pr.unitVar()
+		}
+		if pr.c == none {
+			most += pr.endCost(i, pr.deadline[i]-1)
 		}
 		pr.x, pr.e, pr.z = append(pr.x, x), append(pr.e, e), append(pr.z, z)
 		var y, a []int
@@ -195,6 +247,9 @@ func (pr *program) addVariables() {
 			b = append(b, at)
 		}
 		pr.b = append(pr.b, b)
+	}
+	if most >= 1<<53 {
+		return fmt.Errorf("%w: costs reach %g, beyond 2^53", ErrTooLarge, most)
 	}
 	for i := range n {
 		pr.o, pr.v = append(pr.o, fill(n)), append(pr.v, make([][]int, n))
@@ -216,6 +271,7 @@ func (pr *program) addVariables() {
 			v.Upper = 0
 		}
 	}
+	return nil
 }
 
 // row builds a row term by term.

@@ -65,6 +65,91 @@ func TestProgramAgainstEnumeration(t *testing.T) {
 	}
 }
 
+// solveProgram solves the program, checks what holds of every answer, and returns it
+// with the optimum by search.
+func solveProgram(t *testing.T, in *sched.Instance, obj sched.Objective, l milp.Limits) (*sharing.Result, *big.Rat) {
+	t.Helper()
+	r, run, err := sharing.SolveProgram(context.Background(), in, obj, branch.New(lpsolve.LP{}), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	optimum := solve(t, in, obj).Cost
+	v := schedtest.Verify(t, in, r.Schedule)
+	if v.Cost(obj).Cmp(r.Cost) != 0 || v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) || r.Lower.Cmp(optimum) > 0 || r.Cost.Cmp(optimum) < 0 {
+		t.Errorf("%s, %v: the schedule costs %v, of class %v; the result says %v, at least %v, and the optimum is %v", in.Name, obj, v.Cost(obj), v.Class(), r.Cost, r.Lower, optimum)
+	}
+	if r.Termination == milp.Optimal && run.Relation == formulate.Exact && r.Cost.Cmp(optimum) != 0 {
+		t.Errorf("%s, %v: an exact program was solved, and its point costs %v, the optimum %v", in.Name, obj, r.Cost, optimum)
+	}
+	return r, optimum
+}
+
+// TestProgramAgainstSearch: the program and the search agree, on servers of different
+// size too, whatever limit ends the former.
+func TestProgramAgainstSearch(t *testing.T) {
+	closed, stopped := 0, 0
+	for seed := range uint64(40) {
+		in := small(seed)
+		obj := minimised[[]int{0, 1, 2, 4}[seed%4]] // not the mean, which is that of the total
+		for _, nodes := range []int{1, 4, 2_000} {
+			r, optimum := solveProgram(t, in, obj, milp.Limits{Nodes: nodes})
+			switch {
+			case r.Termination == milp.NodeLimit:
+				stopped++
+			case r.Lower.Cmp(optimum) == 0:
+				closed++
+			}
+		}
+	}
+	t.Logf("%d of 120 programs closed, %d stopped", closed, stopped)
+	if closed < 60 || stopped < 10 {
+		t.Error("the test has lost its subject")
+	}
+}
+
+// TestProgramOfWeights: no weights, however far apart or odd, make the program lose an
+// optimal schedule or prove more than is true.
+func TestProgramOfWeights(t *testing.T) {
+	closed := 0
+	for seed := range uint64(60) {
+		in := tiny(seed)
+		r := schedtest.Rand(seed)
+		for i := range in.Jobs {
+			in.Jobs[i].Weight = math.Ldexp(1+r.Float64(), r.IntN(60)-20)
+			if seed%3 == 0 {
+				in.Jobs[i].Weight = []float64{1e14, 1e-3, 0.1}[(i+int(seed/3))%3]
+			}
+		}
+		got, optimum := solveProgram(t, in, sched.WeightedCompletion, milp.Limits{Nodes: 20_000})
+		gap := new(big.Rat).Sub(optimum, got.Lower)
+		if f, _ := gap.Quo(gap, optimum).Float64(); f < 1e-9 {
+			closed++
+		}
+	}
+	if closed < 55 {
+		t.Errorf("only %d of 60 programs have a bound within 1e-9 of the optimum", closed)
+	}
+}
+
+// TestProgramTooLarge: a program of too many slots, or of costs that no float64 holds
+// exactly, is refused before it is built.
+func TestProgramTooLarge(t *testing.T) {
+	long := schedtest.SlottedSharing(1, schedtest.Slots{Jobs: 3, Servers: []int{8}, Work: [2]int{900, 1000}, Gang: 4, Xi: 1.5, Options: 1})
+	heavy := tiny(1)
+	heavy.Jobs[0].Weight = 1e17
+	for name, c := range map[string]struct {
+		in  *sched.Instance
+		obj sched.Objective
+	}{"slots": {long, sched.TotalJCT}, "weights": {heavy, sched.WeightedCompletion}} {
+		if _, _, err := sharing.SolveProgram(context.Background(), c.in, c.obj, branch.New(lpsolve.LP{}), milp.Limits{}); !errors.Is(err, sharing.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := sharing.Build(c.in, c.obj); !errors.Is(err, sharing.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // everyBound returns all bounds on schedules that share, in slots or not.
 func everyBound(t *testing.T, in *sched.Instance, obj sched.Objective) []bounds.Bound {
 	t.Helper()
