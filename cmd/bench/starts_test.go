@@ -183,8 +183,8 @@ func (what misbehaving) Solve(context.Context, *milp.Model, milp.Start, milp.Lim
 				b[i] = 1
 			}
 			all = append(all, b)
-			time.Sleep(time.Millisecond)
 		}
+		time.Sleep(time.Hour) // until it is noticed
 		return nil, fmt.Errorf("%d blocks fit", len(all))
 	}
 	return nil, errors.New("no licence")

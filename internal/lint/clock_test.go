@@ -22,6 +22,7 @@ var clockUses = map[string]struct {
 	"cmd/bench/hunt_test.go":                {1, "interrupts at any moment, even after the end"},
 	"cmd/bench/resume_test.go":              {4, "kills at any moment; polls for an event"},
 	"cmd/bench/slurm_test.go":               {10, "polls for events for minutes; without Slurm it is skipped"},
+	"cmd/bench/starts_test.go":              {3, "a solver that hangs until it is killed"},
 	"datasets/damage_test.go":               {2, "a cap of a minute on milliseconds"},
 	"formulate/placement/placement_test.go": {2, "logged only"},
 	"solvers/external/external_test.go":     {2, "killed later than at once, minutes before the end"},
