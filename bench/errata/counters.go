@@ -8,9 +8,9 @@ import (
 	"math/big"
 
 	"yardstick/bounds/theorems"
-	"yardstick/formulate/maxweight/mincost"
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/primaldual/mincost"
 	"yardstick/sched"
 )
 

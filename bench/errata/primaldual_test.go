@@ -8,9 +8,9 @@ import (
 
 	"yardstick/bench/errata"
 	"yardstick/bounds/theorems"
-	"yardstick/formulate/maxweight/mincost"
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/primaldual/mincost"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"

@@ -6,8 +6,8 @@ import (
 	"math/big"
 
 	"yardstick/bounds/theorems"
-	"yardstick/formulate/maxweight/mincost"
 	"yardstick/formulate/maxweight/pricing"
+	"yardstick/heuristics/primaldual/mincost"
 	"yardstick/sched"
 )
 

@@ -9,9 +9,9 @@ import (
 	"yardstick/bounds/theorems"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/maxweight"
-	"yardstick/formulate/maxweight/mincost"
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/heuristics/primaldual"
+	"yardstick/heuristics/primaldual/mincost"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"yardstick/formulate/maxweight/mincost"
 	"yardstick/formulate/maxweight/pricing"
+	"yardstick/heuristics/primaldual/mincost"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
