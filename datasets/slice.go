@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,12 @@ type Slice struct {
 	Jobs   int `yaml:"jobs"`   // N, jobs per window; 0 is all jobs of the trace
 	At     At  `yaml:"at"`     // where the windows lie; the zero value is the start
 	Repeat int `yaml:"repeat"` // R, number of windows; 0 is 1
+
+	// Load, unless it is zero, leaves only windows whose offered load on a cluster of
+	// so many GPUs lies in the range. The load is [sched.OfferedLoad] of the trace's
+	// gangs and durations; bursts have none.
+	Load LoadRange `yaml:"load" json:",omitzero"`
+	GPUs int       `yaml:"-" json:"-"` // a suite's are those of the source's cluster
 }
 
 // At is where the windows of a slice lie. Its text form is start, busiest,
@@ -28,9 +35,11 @@ type At struct {
 // Rule is a way to choose windows.
 type Rule uint8
 
-// The rules. With N jobs per window, repetition k = 0, 1, … is
+// The rules. With N jobs per window, repetition k = 0, 1, … is as follows; with a
+// range of loads, windows of other loads are passed over.
 const (
-	// AtStart: jobs [kN, (k+1)N), consecutive windows from the first job.
+	// AtStart: jobs [kN, (k+1)N), consecutive windows from the first job. With a
+	// range of loads, the first window after that of repetition k−1.
 	AtStart Rule = iota
 	// AtBusiest: the window of largest load among those that share no job
 	// with the windows of repetitions 0 to k−1; of equal ones the earliest.
@@ -43,11 +52,12 @@ const (
 	// AtRandom: N jobs from a first job drawn uniformly among the n−N+1
 	// possible ones, independently per repetition, from the repetition's seed.
 	AtRandom
-	// AtIndex: jobs [i+kN, i+(k+1)N), consecutive windows from job i.
+	// AtIndex: jobs [i+kN, i+(k+1)N), consecutive windows from job i, and with a range
+	// of loads as AtStart.
 	AtIndex
 	// AtSample: N jobs from all over the trace, drawn from the repetition's
 	// seed, that keep the distribution of inter-arrival times; see
-	// Trace.sample.
+	// Trace.sample. It does not go with a range of loads: a sample is no window.
 	AtSample
 )
 
@@ -126,11 +136,12 @@ func (w *Window) Past(n int) []Job {
 // Windows returns the windows of a slice, one per repetition. Seeds are
 // Seed(master, instance, k), where instance is the name of the suite's entry.
 //
-// Errors: the trace has too few jobs. Cost: O(n log n) for busiest, else O(R).
+// Errors: the trace has too few jobs, or too few windows of that load.
+// Cost: O(n log n) for busiest, else O(n).
 func (t *Trace) Windows(s Slice, master uint64, instance string) ([]Window, error) {
 	n, jobs, repeat := len(t.jobs), s.Jobs, max(s.Repeat, 1)
-	if s.Jobs < 0 || s.Repeat < 0 || s.At.Index < 0 {
-		return nil, fmt.Errorf("datasets: slice of %d jobs at %v, repeated %d times: none of these may be negative", s.Jobs, s.At, s.Repeat)
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	if jobs == 0 {
 		jobs = n
@@ -138,39 +149,57 @@ func (t *Trace) Windows(s Slice, master uint64, instance string) ([]Window, erro
 	if n == 0 || jobs > n {
 		return nil, fmt.Errorf("datasets: a slice of %d jobs was asked for, the trace has %d (%v)", jobs, n, t.summary)
 	}
+	if s.At.Rule == AtSample {
+		return t.samples(jobs, repeat, master, instance), nil
+	}
+	candidates, loads := t.candidates(&s, jobs)
 	var first []int
 	switch s.At.Rule {
-	case AtSample:
-		return t.samples(jobs, repeat, master, instance), nil
 	case AtRandom:
-		for k := range repeat {
-			first = append(first, newRand(Seed(master, instance, k), streamWindow).IntN(n-jobs+1))
+		for k := 0; k < repeat && len(candidates) > 0; k++ {
+			first = append(first, candidates[newRand(Seed(master, instance, k), streamWindow).IntN(len(candidates))])
 		}
 	case AtBusiest:
-		first = t.busiest(jobs, repeat)
+		first = t.busiest(jobs, repeat, candidates)
 	default:
-		for k := 0; k < repeat && jobs <= n-s.At.Index-k*jobs; k++ {
-			first = append(first, s.At.Index+k*jobs)
+		next := s.At.Index
+		for _, f := range candidates {
+			if f >= next && len(first) < repeat {
+				first, next = append(first, f), f+jobs
+			}
 		}
+	}
+	if len(first) < repeat && s.Load.given() {
+		return nil, fmt.Errorf("datasets: %d windows of %d jobs at %v with a load of %v on %d GPUs were asked for, the trace of %d jobs has %d: %s; choose another slice.load or slice.jobs (%v)",
+			repeat, jobs, s.At, s.Load, s.GPUs, n, len(first), describeLoads(loads), t.summary)
 	}
 	if len(first) < repeat {
 		return nil, fmt.Errorf("datasets: %d windows of %d jobs at %v were asked for, the trace of %d jobs has %d (%v)", repeat, jobs, s.At, n, len(first), t.summary)
 	}
 	windows := make([]Window, repeat)
 	for k, f := range first {
-		windows[k] = Window{First: f, Jobs: jobs, Repetition: k, Seed: Seed(master, instance, k), Load: loads(t.jobs[f:f+jobs], jobs)[0], trace: t}
+		windows[k] = Window{First: f, Jobs: jobs, Repetition: k, Seed: Seed(master, instance, k), Load: loadsOf(t.jobs[f:f+jobs], jobs)[0], trace: t}
 	}
 	return windows, nil
 }
 
-// busiest returns the first jobs of at most the given number of disjoint
-// windows, by falling load.
-func (t *Trace) busiest(jobs, windows int) []int {
-	loads := loads(t.jobs, jobs)
-	order := make([]int, len(loads))
-	for i := range order {
-		order[i] = i
+func (s *Slice) validate() error {
+	switch {
+	case s.Jobs < 0 || s.Repeat < 0 || s.At.Index < 0:
+		return fmt.Errorf("slice of %d jobs at %v, repeated %d times: none of these may be negative", s.Jobs, s.At, s.Repeat)
+	case s.Load.given() && s.At.Rule == AtSample:
+		return errors.New("slice.load chooses windows, and a sample is none: say at: random, or set the load of what is built by offeredLoad")
+	case s.Load.given() && s.GPUs < 1:
+		return fmt.Errorf("a slice of load %v needs the GPUs that the load is of, and has %d", s.Load, s.GPUs)
 	}
+	return nil
+}
+
+// busiest returns the first jobs of at most the given number of disjoint
+// windows, by falling load, out of the candidates.
+func (t *Trace) busiest(jobs, windows int, candidates []int) []int {
+	loads := loadsOf(t.jobs, jobs)
+	order := slices.Clone(candidates)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(loads[b], loads[a]), a-b) })
 	var chosen []int // in order of choice
 	var sorted []int // the same, ascending
@@ -189,12 +218,12 @@ func (t *Trace) busiest(jobs, windows int) []int {
 	return chosen
 }
 
-// loads returns the load of every window of so many consecutive jobs of a list.
+// loadsOf returns the load, as AtBusiest defines it, of every window of so many consecutive jobs of a list.
 //
 // Work is summed in whole GPU-milliseconds as a sliding window. The sums are
 // exact while they stay below 2^53, that is 285,000 GPU-years, so that equal
 // windows have equal loads.
-func loads(list []Job, jobs int) []float64 {
+func loadsOf(list []Job, jobs int) []float64 {
 	work := func(i int) float64 {
 		return float64(list[i].Gang) * math.Round(float64(list[i].Run)/1e6)
 	}

@@ -15,7 +15,7 @@ func (t *Trace) samples(jobs, repeat int, master uint64, instance string) []Wind
 		chosen := t.sample(jobs, seed)
 		w := Window{First: chosen[0], Jobs: jobs, Repetition: k, Seed: seed, trace: t}
 		w.sampled = t.together(chosen)
-		w.Load = loads(w.sampled, jobs)[0]
+		w.Load = loadsOf(w.sampled, jobs)[0]
 		windows[k] = w
 	}
 	return windows
