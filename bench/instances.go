@@ -30,7 +30,9 @@ func (src *Source) Build(master uint64) ([]*Instance, error) {
 	}
 	// Sweeping a parameter leaves the seed as it is, so that random choices are
 	// shared by all its values.
-	windows, err := trace.Windows(src.Slice, master, src.seedName())
+	slice := src.Slice
+	slice.GPUs = src.Cluster.Servers * src.Cluster.GPUsPerServer
+	windows, err := trace.Windows(slice, master, src.seedName())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Trace, err)
 	}
@@ -101,7 +103,7 @@ func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 	c := src.Cluster
 	cluster := sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra)
 	common := build.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
-		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history()}
+		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history(), OfferedLoad: optional(src, "offeredLoad", src.OfferedLoad)}
 	switch src.Model {
 	case sched.ModelGang:
 		return src.buildGang(w, common)
@@ -145,7 +147,7 @@ func (src *Source) buildGang(w *datasets.Window, common build.Common) (*sched.In
 
 func (src *Source) buildSharing(w *datasets.Window, common build.Common) (*sched.Instance, error) {
 	o := build.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
-		Xi: optional(src, "sharing.xi", src.Sharing.Xi), Load: optional(src, "sharing.load", src.Sharing.Load),
+		Xi: optional(src, "sharing.xi", src.Sharing.Xi), Rate: optional(src, "sharing.rate", src.Sharing.Rate),
 		Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable}
 	if file := optional(src, "sharing.interference", src.Sharing.Interference); file.OK {
 		var err error

@@ -213,7 +213,7 @@ func (src *Source) Set(path string, value any) error {
 
 // suggestion names the nearest key that can be swept.
 func suggestion(path string) string {
-	best := Nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "cluster.servers", "cluster.gpusPerServer",
+	best := Nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "slice.load", "offeredLoad", "cluster.servers", "cluster.gpusPerServer",
 		"cluster.inter", "cluster.intra", "round", "iteration", "params", "weights", "history", "model", "singleShare",
 		"storage", "startup", "gpuMemory"})
 	if best == "" {

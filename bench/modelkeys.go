@@ -31,6 +31,8 @@ var (
 		// Elastic instances are always slotted, and their servers are drawn.
 		"slotted":               notElastic,
 		"cluster.gpusPerServer": notElastic, "cluster.inter": notElastic, "cluster.intra": notElastic,
+		// Elastic jobs have no gang and no running time of their own, and so no load.
+		"slice.load": notElastic, "offeredLoad": notElastic,
 	}
 
 	withProfiles    = []string{"singleShare", "matchDemand", "shrink"}

@@ -46,6 +46,7 @@ const (
 	timePattern      = `^(0|([0-9.]+(ns|us|µs|ms|s|m|h))+)$`
 	bytesPattern     = `^[0-9.]+ ?([KMGT]i?)?B$`
 	bandwidthPattern = `^[0-9.]+ ?([KMGT]?B/s|[KMGT]bps)$`
+	loadPattern      = `^[0-9.]+\.\.[0-9.]+$`
 )
 
 // pattern returns what a quantity looks like, "" for other types.
@@ -57,6 +58,8 @@ func pattern(t reflect.Type) string {
 		return bytesPattern
 	case reflect.TypeFor[sched.Bandwidth]():
 		return bandwidthPattern
+	case reflect.TypeFor[datasets.LoadRange]():
+		return loadPattern
 	}
 	return ""
 }
@@ -155,6 +158,7 @@ var describe = map[string]string{
 	"instances.slice.jobs":   "Jobs per instance; 0 for all of the trace",
 	"instances.slice.at":     "Where the windows lie: start, busiest, random, sample or the index of the first job",
 	"instances.slice.repeat": "Number of windows",
+	"instances.slice.load":   "Windows of this offered load alone, low..high, such as 0.7..1.0: of the trace's gangs and durations on the cluster; bursts have none",
 	"instances.cluster":      "The cluster: uniform servers",
 
 	"instances.cluster.servers":       "Number of servers",
@@ -170,6 +174,7 @@ var describe = map[string]string{
 	"instances.history":               "Jobs completed before the slice that predictors may see; the last ones",
 	"instances.slotted":               "Decisions at slot boundaries alone; the slot is round. Elastic instances always are",
 	"instances.deadline":              "Deadline of the objective scheduled-weight; positive",
+	"instances.offeredLoad":           "Offered load of every instance, 1 being as much as the GPUs can do: the times between releases are multiplied by one number",
 	"instances.profiles":              "Pipeline configurations on a GPU (builtin:v100) or a Parquet file of profiles",
 	"instances.singleShare":           "Share of single-GPU jobs, drawn anew",
 	"instances.matchDemand":           "Configurations of as many GPUs as the trace says",
@@ -181,7 +186,7 @@ var describe = map[string]string{
 	"instances.maxWorkers":            "Most workers of an elastic job; 0 for as many as were drawn",
 	"instances.workerType":            "The only worker type that elastic jobs may use, from 1; 0 for all",
 	"instances.sharing":               "What the sharing model takes beside",
-	"instances.sharing.load":          "Divides releases: jobs come that many times as often",
+	"instances.sharing.rate":          "Divides releases: jobs come that many times as often",
 	"instances.sharing.xi":            "Interference of every pair of jobs, in place of the built-in table; with a file, of the pairs that it lacks",
 	"instances.sharing.interference":  "Interference of jobs by task: a Parquet file of bench dataset interference, in place of the built-in table",
 	"instances.sharing.pause":         "Time of every preemption and change of size",

@@ -4,7 +4,7 @@ import "yardstick/sched"
 
 // SharingRef holds what a suite may say of instances of the sharing model.
 type SharingRef struct {
-	Load float64 `yaml:"load" json:"load,omitzero"` // divides releases: jobs come that many times as often
+	Rate float64 `yaml:"rate" json:"rate,omitzero"` // divides releases: jobs come that many times as often
 	Xi   float64 `yaml:"xi" json:"xi,omitzero"`     // factor of every pair, in place of a table
 	// Interference is a Parquet file of factors by tasks, as bench dataset interference
 	// writes it, in place of the built-in table; xi is then of the pairs that it lacks.

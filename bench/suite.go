@@ -67,6 +67,10 @@ type Source struct {
 	Slotted  bool             `yaml:"slotted" json:"slotted,omitempty"`
 	Deadline sched.Time       `yaml:"deadline" json:"deadline,omitempty"` // of the objective scheduled-weight
 
+	// OfferedLoad is that of every instance: all times between releases are
+	// multiplied by one number. Without the key they are the trace's.
+	OfferedLoad float64 `yaml:"offeredLoad" json:"offeredLoad,omitempty"`
+
 	// Profiles gives the jobs of a gang model pipeline configurations of
 	// built-in models on a GPU, as the A-SRPT paper does: builtin:v100 and so
 	// on. Without, a job is one stage that runs as long as in the trace.
@@ -345,6 +349,12 @@ func (src *Source) validate() error {
 		return errors.New("round is 0s: it is the length of the elastic model's slots, so it must be positive")
 	case src.has("deadline") && src.Deadline <= 0:
 		return fmt.Errorf("deadline is %v: it must be positive; without the key there is none", src.Deadline)
+	case src.has("offeredLoad") && src.OfferedLoad <= 0:
+		return fmt.Errorf("offeredLoad is %v: it must be positive; without the key, jobs come as they do in the trace", src.OfferedLoad)
+	case src.has("offeredLoad") && src.has("sharing.rate"):
+		return errors.New("offeredLoad and sharing.rate both say how often jobs come: drop one of the two")
+	case src.has("slice.load") && src.Slice.At.Rule == datasets.AtSample:
+		return errors.New("slice.load chooses windows, and at: sample makes none: say at: random, or set the load of what is built by offeredLoad")
 	case src.TooLarge != "error" && src.TooLarge != "drop":
 		return fmt.Errorf("tooLarge is %q: it must be error or drop", src.TooLarge)
 	}

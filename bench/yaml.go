@@ -153,6 +153,9 @@ func (c *checker) entry(n *ast.MappingValueNode, t reflect.Type, path string, de
 		return
 	}
 	key := n.Key.GetToken().Value
+	if t == reflect.TypeFor[SharingRef]() && key == "load" {
+		c.refuse(n.Key, strings.TrimPrefix(path+".load", "."), "it is called rate now, sharing.rate, as it says how often jobs come; offeredLoad sets an offered load")
+	}
 	inner := strings.TrimPrefix(path+"."+key, ".")
 	c.value(n.Value, innerType(t, key), inner, depth+1)
 }

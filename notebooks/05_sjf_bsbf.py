@@ -34,11 +34,11 @@ pl.Config.set_fmt_str_lengths(40)
 cells = yr.with_ratio(results.ratios).filter(pl.col("model") == "sharing", pl.col("kind") == "online", pl.col("cost").is_not_null())
 cells = cells.filter(~pl.col("family").str.starts_with("worst"))  # instances that were hunted: notebook 07
 cells = yr.with_setting(results, cells, "sharing.xi")
-cells = yr.with_setting(results, cells, "sharing.load").unique(["run", "cell_id", "schedule"], maintain_order=True)
+cells = yr.with_setting(results, cells, "sharing.rate").unique(["run", "cell_id", "schedule"], maintain_order=True)
 # In every family, the instances on which all policies ran.
 cells = yr.common(cells, key=("run", "instance"), within=("run", "family"))
 jobs = results.jobs.join(
-    cells.select("run", "cell_id", "schedule", "suite", "family", "method", "sharing.xi", "sharing.load"), on=["run", "cell_id", "schedule"]
+    cells.select("run", "cell_id", "schedule", "suite", "family", "method", "sharing.xi", "sharing.rate"), on=["run", "cell_id", "schedule"]
 )
 
 # %% [markdown]
@@ -88,9 +88,9 @@ if yr.some(mean, "runs with one factor of interference for all pairs"):
 # The same jobs arriving more often. **What to see:** the gap between sharing and not sharing opens as the cluster fills.
 
 # %%
-loaded = cells.drop_nulls("sharing.load").with_columns((pl.col("jct_mean_s") / 3600).alias("hours"))
-if yr.some(loaded if loaded["sharing.load"].n_unique() > 1 else loaded.clear(), "runs at several loads"):
-    yr.sweep(loaded, "sharing.load", "hours", "load, relative to the trace", "mean job completion time (h)", mean="arithmetic")
+loaded = cells.drop_nulls("sharing.rate").with_columns((pl.col("jct_mean_s") / 3600).alias("hours"))
+if yr.some(loaded if loaded["sharing.rate"].n_unique() > 1 else loaded.clear(), "runs at several loads"):
+    yr.sweep(loaded, "sharing.rate", "hours", "load, relative to the trace", "mean job completion time (h)", mean="arithmetic")
 
 # %% [markdown]
 # ## How far from the best possible?

@@ -100,7 +100,7 @@ func TestSharingNeedsGangs(t *testing.T) {
 func TestSharingSweep(t *testing.T) {
 	load, xi := &record.Run{}, &record.Run{}
 	for _, v := range []string{"2", "0.5", "1"} {
-		r := handmade("jobs", map[string]string{"sharing.load": v})
+		r := handmade("jobs", map[string]string{"sharing.rate": v})
 		load.Ratios, load.Jobs = append(load.Ratios, r.Ratios...), append(load.Jobs, r.Jobs...)
 		r = handmade("jobs", map[string]string{"sharing.xi": v, "gpuMemory": "24GB"})
 		xi.Ratios, xi.Jobs = append(xi.Ratios, r.Ratios...), append(xi.Jobs, r.Jobs...)

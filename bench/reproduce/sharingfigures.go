@@ -101,7 +101,7 @@ func sharingFig6(_ context.Context, in Input) (*Output, error) {
 	all := sharingPolicies()
 	out := &Output{}
 	for i, s := range []sharingSweep{
-		{"(a) load", "jobs in eight hours over 240", "sharing.load", nil, all[:6]},
+		{"(a) load", "jobs in eight hours over 240", "sharing.rate", nil, all[:6]},
 		{"(b) interference, GPUs of 24 GB", "xi", "sharing.xi", map[string]string{"gpuMemory": "24GB"}, append(slices.Clone(all), everywhere)},
 		{"(b) interference, GPUs of 11 GB", "xi", "sharing.xi", map[string]string{"gpuMemory": "11GB"}, append(slices.Clone(all), everywhere)},
 	} {

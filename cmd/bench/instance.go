@@ -41,6 +41,7 @@ keys are those of a suite's instances entry, such as
   slice.jobs=8  slice.at=busiest|start|random|INDEX
   cluster.servers=2  cluster.gpusPerServer=4  cluster.inter=10Gbps
   where.gpus=">=2"  round=60s  tooLarge=drop
+  slice.load=0.7..1.0 (windows of that offered load)  offeredLoad=0.9 (sets it)
 
 The same trace, keys and seed give the same instance, bit for bit.`,
 		Example: `  bench instance build builtin:philly-like -s slice.at=busiest -s profiles=builtin:v100 -o gang.json

@@ -121,6 +121,8 @@ func kinds(t *testing.T) (list []kind, others map[string][]any) {
 		"instances.file":                 {built, "none.json"},
 		"instances.trace":                {trace, second, "builtin:pollux?jobs=50"},
 		"instances.where":                {map[string]any{"gpus": "1"}, map[string]any{"gpus": ">=2"}, map[string]any{"gpu": 1}},
+		"instances.slice.load":           {"0..0.05", "0.06..0.15", "0.16..0.3", "0.31..0.6", "0.61..100", "1", "0.7..", "1..0.5"},
+		"instances.offeredLoad":          {-1, 0, 0.01, 0.05, 0.1, 0.3, 0.9, 2, 100},
 		"instances.weights":              {"unit", "random", "heavy"},
 		"instances.tooLarge":             {"error", "drop", "keep"},
 		"instances.profiles":             {"builtin:v100", "builtin:h100", "none.parquet"},

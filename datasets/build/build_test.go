@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -252,9 +253,16 @@ func TestErrors(t *testing.T) {
 		{change(func(o *GangOptions) { o.Iteration = datasets.Some[sched.Duration](1) }), "drop them, or the profiles"},
 		{change(func(o *GangOptions) { o.Deadline = -1 }), "deadline is -1"},
 		{share(func(o *SharingOptions) { o.GPUMemory = datasets.Some[sched.Bytes](0) }), "gpuMemory is 0B"},
-		{share(func(o *SharingOptions) { o.Load = datasets.Some(0.0) }), "load is 0"},
+		{share(func(o *SharingOptions) { o.Rate = datasets.Some(0.0) }), "rate is 0"},
 		{share(func(o *SharingOptions) { o.Xi = datasets.Some(0.0) }), "xi is 0"},
 		{stretch(func(o *ElasticOptions) { o.Servers = datasets.Some(0) }), "0 servers"},
+		{share(func(o *SharingOptions) { o.Rate, o.OfferedLoad = datasets.Some(2.0), datasets.Some(0.5) }), "drop one of the two"},
+		{change(func(o *GangOptions) { o.OfferedLoad = datasets.Some(0.0) }), "offeredLoad is 0"},
+		{change(func(o *GangOptions) { o.OfferedLoad = datasets.Some(math.NaN()) }), "offeredLoad is NaN"},
+		{change(func(o *GangOptions) { o.OfferedLoad = datasets.Some(math.Inf(1)) }), "offeredLoad is +Inf"},
+		{change(func(o *GangOptions) { o.OfferedLoad = datasets.Some(1e-300) }), "a larger load"},
+		{change(func(o *GangOptions) { o.OfferedLoad = datasets.Some(1000.0) }), "and be a burst"},
+		{stretch(func(o *ElasticOptions) { o.OfferedLoad = datasets.Some(0.5) }), "no offered load to set"},
 		{stretch(func(o *ElasticOptions) { o.History = 1 }), "no gang"},
 		{stretch(func(o *ElasticOptions) { o.Fraction = datasets.Some(-1.0) }), "fraction is -1"},
 		{stretch(func(o *ElasticOptions) { o.Servers = datasets.Some(-1) }), "-1 servers"},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"yardstick/datasets"
@@ -17,6 +18,13 @@ type Common struct {
 
 	// Weights are those of weighted objectives; "" takes the trace's.
 	Weights datasets.Weights
+
+	// OfferedLoad, if set, is what [OfferedLoad] says of the instance: the times
+	// between releases are all multiplied by one number. It is the last thing that is
+	// done to releases but for Round, and nothing else changes: not the jobs, not the
+	// Deadline, not the History. Releases are rounded up to a microsecond, and to
+	// Round, which lowers the load by that part of their span.
+	OfferedLoad datasets.Opt[float64]
 
 	// Round rounds releases up to multiples of it; 0 keeps them. Each model says
 	// which other times it rounds.
@@ -44,12 +52,14 @@ func (c *Common) validate() error {
 		return fmt.Errorf("deadline is %v: it must be between 0s and %v", c.Deadline, sched.MaxTime)
 	case c.History < 0:
 		return fmt.Errorf("history is %d: it must be at least 0", c.History)
+	case c.OfferedLoad.OK && !(c.OfferedLoad.V > 0 && c.OfferedLoad.V <= math.MaxFloat64):
+		return fmt.Errorf("offeredLoad is %v: it must be positive", c.OfferedLoad.V)
 	}
 	return nil
 }
 
 // start makes the instance with what every model takes from the trace: names,
-// weights, and releases since the first, divided by shrink.
+// weights, and releases since the first, divided by shrink, which finish rounds.
 func (c *Common) start(w *datasets.Window, m sched.Model, shrink int64) (*sched.Instance, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -67,16 +77,17 @@ func (c *Common) start(w *datasets.Window, m sched.Model, shrink int64) (*sched.
 		j := &jobs[i]
 		in.Jobs = append(in.Jobs, sched.Job{
 			Name: j.ID, User: j.User, Group: j.Group, Weight: weights[i],
-			Release: roundUp((j.Submit-jobs[0].Submit)/sched.Time(shrink), c.Round),
+			Release: (j.Submit - jobs[0].Submit) / sched.Time(shrink),
 		})
 	}
 	return in, nil
 }
 
-// finish checks the instance and names it in the error.
+// finish rounds the releases, sets the offered load, checks the instance and names
+// it in the error.
 func (c *Common) finish(in *sched.Instance, err error) (*sched.Instance, error) {
 	if err == nil {
-		err = in.Validate()
+		err = c.release(in)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("build: instance %q: %w", c.Name, err)

@@ -9,14 +9,13 @@ import (
 	"strings"
 
 	"yardstick/sched"
-	"yardstick/sched/heavyedge"
 )
 
 // Describe says in some lines of text what an instance is made of. The instance
 // must be valid. Its last line ends with a newline.
 //
 // Durations are running times on the fewest servers of the empty cluster, and the
-// offered load, [sched.OfferedLoad], is of these. Of a burst the work is given.
+// offered load, [OfferedLoad], is of these. Of a burst the work is given.
 //
 // Errors: a running time beyond sched.MaxTime.
 func Describe(in *sched.Instance) (string, error) {
@@ -102,22 +101,14 @@ func (d *description) rigid() error {
 	var runs, loads, pauses []sched.Time
 	var iters []int64
 	var alphas []sched.Duration
-	work := new(big.Int)
+	var total demand
 	for i := range in.Jobs {
 		j, id := &in.Jobs[i], sched.JobID(i)
-		parts, err := heavyedge.Fewest(&in.Cluster, j)
+		place, run, err := onFewest(in, id)
 		if err != nil {
 			return err
 		}
-		place, err := heavyedge.Place(j, parts, heavyedge.Ring)
-		if err != nil {
-			return err
-		}
-		run, err := in.RunTime(id, &place)
-		if err != nil {
-			return err
-		}
-		alpha, err := in.IterTime(id, &place)
+		alpha, err := in.IterTime(id, place)
 		if err != nil {
 			return err
 		}
@@ -125,8 +116,7 @@ func (d *description) rigid() error {
 		runs, iters = append(runs, run), append(iters, j.Iters)
 		alphas = append(alphas, nanoseconds(alpha))
 		loads, pauses = append(loads, j.Load), append(pauses, j.Pause)
-		gpuTime := big.NewInt(int64(j.Gang()))
-		work.Add(work, gpuTime.Mul(gpuTime, big.NewInt(int64(run))))
+		total.add(j.Gang(), run)
 	}
 	var sizes []string
 	for _, g := range slices.Sorted(maps.Keys(gangs)) {
@@ -140,7 +130,7 @@ func (d *description) rigid() error {
 		label = "alpha-tilde"
 	}
 	d.line(label, "%s", quantiles(alphas))
-	d.load(work, runs)
+	d.load(&total)
 	switch in.Model {
 	case sched.ModelPreemptive:
 		d.line("load", "%s", quantiles(loads))
@@ -151,21 +141,15 @@ func (d *description) rigid() error {
 	return nil
 }
 
-// load says what the jobs, of so much work in GPU-microseconds, ask of the cluster.
-func (d *description) load(work *big.Int, runs []sched.Time) {
-	first, last, run := d.in.Jobs[0].Release, d.in.Jobs[0].Release, 0.0
-	for i := range d.in.Jobs {
-		first, last = min(first, d.in.Jobs[i].Release), max(last, d.in.Jobs[i].Release)
-		run += float64(runs[i])
-	}
-	total, _ := new(big.Float).SetInt(work).Float64()
-	n, gpus := len(d.in.Jobs), d.in.Cluster.GPUs()
-	if load, ok := sched.OfferedLoad(n, total, run, float64(last-first), gpus); ok {
-		d.line("offered load", "%.2f of the cluster's %d GPUs, %.1f %%, over %v", load*float64(gpus), gpus, 100*load, last-first)
+// load says what the jobs ask of the cluster.
+func (d *description) load(total *demand) {
+	span, gpus := releaseSpan(d.in), d.in.Cluster.GPUs()
+	if load, ok := total.over(span, gpus); ok {
+		d.line("offered load", "%.2f of the cluster's %d GPUs, %.1f %%, over %v", load*float64(gpus), gpus, 100*load, span)
 		return
 	}
-	hours := total / float64(3600*sched.Second)
-	d.line("offered load", "none, a burst: all within %v, less than the mean running time; %.2f GPU-hours, %.2f h of the whole cluster", last-first, hours, hours/float64(gpus))
+	hours := total.gpuTime() / float64(3600*sched.Second)
+	d.line("offered load", "none, a burst: all within %v, less than the mean running time; %.2f GPU-hours, %.2f h of the whole cluster", span, hours, hours/float64(gpus))
 }
 
 func (d *description) sharing() {

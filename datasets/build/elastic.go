@@ -147,6 +147,8 @@ func (o *ElasticOptions) complete() error {
 	switch {
 	case o.History != 0:
 		return fmt.Errorf("history is %d: jobs of the elastic model have no gang to remember, so it must be 0", o.History)
+	case o.OfferedLoad.OK:
+		return errors.New("jobs of the elastic model have no gang and no running time of their own, and so no offered load to set: drop offeredLoad")
 	case o.Startup < 0 || o.Startup > sched.MaxTime:
 		return fmt.Errorf("startup is %v: it must be from 0 to %v", o.Startup, sched.MaxTime)
 	case o.Servers.OK && o.Servers.V < 1 || o.WorkerTypes.V < 1 || o.ServerTypes.V < 1:

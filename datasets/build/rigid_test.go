@@ -300,12 +300,12 @@ func TestSharingSizes(t *testing.T) {
 	}
 }
 
-// TestSharingKeys: load, xi and pause change what they say and nothing else.
+// TestSharingKeys: rate, xi and pause change what they say and nothing else.
 func TestSharingKeys(t *testing.T) {
 	w := window(t)
 	plain := must(t)(Sharing(w, sharingOptions()))
 	o := sharingOptions()
-	o.Load, o.Xi, o.Pause, o.Malleable = datasets.Some(4.0), datasets.Some(1.5), 30*sched.Second, true
+	o.Rate, o.Xi, o.Pause, o.Malleable = datasets.Some(4.0), datasets.Some(1.5), 30*sched.Second, true
 	in := must(t)(Sharing(w, o))
 	for i := range in.Jobs {
 		a, b := plain.Jobs[i], in.Jobs[i]
@@ -323,8 +323,8 @@ func TestSharingKeys(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []func(*SharingOptions){func(o *SharingOptions) { o.Xi = datasets.Some(0.9) }, func(o *SharingOptions) { o.Load = datasets.Some(-1.0) },
-		func(o *SharingOptions) { o.Load = datasets.Some(1e9) }, func(o *SharingOptions) { o.Pause = -1 }} {
+	for _, bad := range []func(*SharingOptions){func(o *SharingOptions) { o.Xi = datasets.Some(0.9) }, func(o *SharingOptions) { o.Rate = datasets.Some(-1.0) },
+		func(o *SharingOptions) { o.Rate = datasets.Some(1e9) }, func(o *SharingOptions) { o.Pause = -1 }} {
 		o := sharingOptions()
 		bad(&o)
 		if _, err := Sharing(w, o); err == nil {

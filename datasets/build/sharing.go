@@ -1,6 +1,7 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -36,9 +37,9 @@ type SharingOptions struct {
 	// Xi, if set, is the factor of every pair of tasks, in place of Interference, or
 	// of those that Table lacks: at least 1.
 	Xi datasets.Opt[float64]
-	// Load divides all releases, so that jobs come that many times as often; NULL
-	// is 1.
-	Load datasets.Opt[float64]
+	// Rate divides all releases, so that jobs come that many times as often; NULL
+	// is 1. It does not go with OfferedLoad.
+	Rate datasets.Opt[float64]
 	// Pause is what saving a job's state takes at every preemption and change of
 	// size, for policies that do either. With Round it is rounded up.
 	Pause sched.Time
@@ -75,10 +76,10 @@ type Sync struct {
 	Each sched.Duration // for each further one
 }
 
-// Bounds of Xi and Load, beyond which they are typing errors.
+// Bounds of Xi and Rate, beyond which they are typing errors.
 const (
 	maxXi   = 1000
-	minLoad = 1e-3
+	minRate = 1e-3
 )
 
 // maxOverlap bounds delta: beyond it the two times overlap entirely.
@@ -210,8 +211,8 @@ func sharing(w *datasets.Window, o *SharingOptions) (*sched.Instance, error) {
 		out.Sharing = &sched.Sharing{Task: task, Accumulation: list}
 		out.Iters = steps(j.Run, list[0].Iter)
 		out.Pause = roundUp(o.Pause, o.Round)
-		if o.Load.OK {
-			out.Release = roundUp(sched.Time(float64(j.Submit-first)/o.Load.V), o.Round)
+		if o.Rate.OK {
+			out.Release = sched.Time(float64(j.Submit-first) / o.Rate.V)
 		}
 		if k := (key{task, j.Gang}); o.Malleable {
 			if sizes[k] == nil {
@@ -253,8 +254,10 @@ func (o *SharingOptions) complete() error {
 	switch {
 	case o.Xi.OK && !(o.Xi.V >= 1 && o.Xi.V <= maxXi):
 		return fmt.Errorf("xi is %v: it must be between 1 and %v", o.Xi.V, float64(maxXi))
-	case o.Load.OK && !(o.Load.V >= minLoad && o.Load.V <= 1/minLoad):
-		return fmt.Errorf("load is %v: it must be between %v and %v", o.Load.V, minLoad, 1/minLoad)
+	case o.Rate.OK && !(o.Rate.V >= minRate && o.Rate.V <= 1/minRate):
+		return fmt.Errorf("rate is %v: it must be between %v and %v", o.Rate.V, minRate, 1/minRate)
+	case o.Rate.OK && o.OfferedLoad.OK:
+		return errors.New("rate and offeredLoad both say how often jobs come: drop one of the two")
 	case o.GPUMemory.OK && o.GPUMemory.V <= 0:
 		return fmt.Errorf("gpuMemory is %v: it must be positive", o.GPUMemory.V)
 	case o.Pause < 0 || o.Pause > sched.MaxTime:
