@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"yardstick/bench/record"
+	"yardstick/datasets/build"
 	"yardstick/sched"
 )
 
@@ -30,6 +31,14 @@ type Instance struct {
 	SHA256 string
 	Seed   uint64
 	Note   string // what was dropped on the way from the trace, on the first instance of a family
+}
+
+// OfferedLoad returns the offered load of the instance's jobs, as
+// [build.OfferedLoad] defines it: missing of a burst, of elastic jobs, and where a
+// job would run for longer than there is time.
+func (in *Instance) OfferedLoad() record.Opt[float64] {
+	load, ok, err := build.OfferedLoad(in.Instance)
+	return record.Opt[float64]{V: load, Valid: ok && err == nil}
 }
 
 // Cell is the unit of work: one method on one instance.
@@ -152,17 +161,22 @@ func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 // WriteLines writes one JSON object per cell, in the order of the plan.
 func (p *Plan) WriteLines(w io.Writer) error {
 	enc := json.NewEncoder(w)
+	loads := map[*Instance]record.Opt[float64]{}
+	for _, in := range p.Instances {
+		loads[in] = in.OfferedLoad()
+	}
 	for _, c := range p.Cells {
 		err := enc.Encode(struct {
-			Index      int               `json:"index"`
-			ID         string            `json:"id"`
-			Instance   string            `json:"instance"`
-			SHA256     string            `json:"instance_sha256"`
-			Jobs       int               `json:"jobs"`
-			GPUs       int               `json:"gpus"`
-			Method     string            `json:"method"`
-			Objectives []sched.Objective `json:"objectives"`
-		}{c.Index, c.ID, c.Instance.Name, c.Instance.SHA256, len(c.Instance.Jobs), c.Instance.Cluster.GPUs(), c.Method.Ref().String(), c.Objectives})
+			Index      int                 `json:"index"`
+			ID         string              `json:"id"`
+			Instance   string              `json:"instance"`
+			SHA256     string              `json:"instance_sha256"`
+			Jobs       int                 `json:"jobs"`
+			GPUs       int                 `json:"gpus"`
+			Load       record.Opt[float64] `json:"offered_load"` // null of bursts and elastic jobs
+			Method     string              `json:"method"`
+			Objectives []sched.Objective   `json:"objectives"`
+		}{c.Index, c.ID, c.Instance.Name, c.Instance.SHA256, len(c.Instance.Jobs), c.Instance.Cluster.GPUs(), loads[c.Instance], c.Method.Ref().String(), c.Objectives})
 		if err != nil {
 			return err
 		}

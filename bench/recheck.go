@@ -115,6 +115,7 @@ type instanceCheck struct {
 	loading sync.Once
 	in      *sched.Instance // nil if it cannot be read
 	best    []record.Opt[float64]
+	offered record.Opt[float64]
 	left    int // tasks
 
 	schedulesHold, uncertified int
@@ -248,7 +249,8 @@ func (c *instanceCheck) load() {
 		c.fail("instance %s cannot be read, so that nothing about it was checked: %v", c.name, err)
 		return
 	}
-	c.best = fastest{}.of(&Instance{Instance: c.in})
+	built := &Instance{Instance: c.in}
+	c.best, c.offered = fastest{}.of(built), built.OfferedLoad()
 }
 
 func (c *instanceCheck) end() {
@@ -499,7 +501,7 @@ func (c *instanceCheck) checkRows() {
 	}
 	for _, row := range c.ratios {
 		st := of(row.Objective)
-		if err := checkInstance(row, c.in, st.objective); err != nil {
+		if err := c.checkInstance(row, st.objective); err != nil {
 			c.failed = append(c.failed, fmt.Sprintf("%s: %v", rowName(row), err))
 		}
 		if !row.Cost.Valid {
@@ -523,13 +525,17 @@ func (c *instanceCheck) checkRows() {
 }
 
 // checkInstance compares what a row says of the instance and the objective.
-func checkInstance(row *record.Ratio, in *sched.Instance, objective sched.Objective) error {
+func (c *instanceCheck) checkInstance(row *record.Ratio, objective sched.Objective) error {
+	in := c.in
 	fresh := record.Ratio{Model: string(in.Model), Jobs: len(in.Jobs), GPUs: in.Cluster.GPUs(), Servers: record.Some(len(in.Cluster.Servers)), Sense: record.Min}
+	if row.OfferedLoad.Valid { // earlier versions did not record it
+		fresh.OfferedLoad = c.offered
+	}
 	if objective.Maximised() {
 		fresh.Sense = record.Max
 	}
-	return sameFields(row, &fresh, func(r *record.Ratio) []any { return []any{r.Model, r.Jobs, r.GPUs, r.Servers, r.Sense} },
-		"model", "jobs", "gpus", "servers", "sense")
+	return sameFields(row, &fresh, func(r *record.Ratio) []any { return []any{r.Model, r.Jobs, r.GPUs, r.Servers, r.Sense, r.OfferedLoad} },
+		"model", "jobs", "gpus", "servers", "sense", "offered_load")
 }
 
 // scheduleOf is a cell under one of its objectives.

@@ -45,7 +45,7 @@ func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
 	if in := results[0].Cell.Instance; slices.ContainsFunc(results, func(r CellResult) bool { return !r.Skipped }) {
 		run.AddInstance(in.SHA256, in.Canonical)
 	}
-	standings, best := newStandings(results), fastest{}
+	standings, best, load := newStandings(results), fastest{}, results[0].Cell.Instance.OfferedLoad()
 	var violations error
 	for _, s := range standings.order {
 		violations = errors.Join(violations, s.check())
@@ -67,6 +67,7 @@ func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
 				continue // it has no schedule, and so no row among the ratios
 			}
 			row := ratioRow(plan, r, k, objective, st, schedules)
+			row.OfferedLoad = load
 			if theorem != nil && objective == about {
 				addHeadline(&row, theorem)
 			}

@@ -68,6 +68,7 @@ type Ratio struct {
 	LowerBoundExact Text // of LowerBound, or of UpperBound where Sense is Max
 	Schedule        Opt[int]
 	WallLimited     bool
+	OfferedLoad     Opt[float64]
 
 	// Params holds the values of the swept parameters, by Param.Name.
 	Params map[string]string

@@ -76,6 +76,7 @@ func ratioTable(params []Param) *table[Ratio] {
 			{"lower_bound_exact", "s or weight", Value, "lower_bound, or upper_bound where the objective is maximised, as an exact fraction", func(r *R) any { return &r.LowerBoundExact }},
 			{"schedule", "", Value, "which schedule of the cell, in jobs.arrow and segments.arrow, the row's cost is of", func(r *R) any { return &r.Schedule }},
 			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory shaped a value of the row, its denominators included; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
+			{"offered_load", "", Value, "offered load of the instance: the rate at which its jobs come times the mean GPU time of one alone on the fewest servers, over the GPUs, so that 1 is as much as they can do; null of a burst, and of elastic jobs", func(r *R) any { return &r.OfferedLoad }},
 		},
 	}
 	for _, p := range params {

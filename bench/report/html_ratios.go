@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"yardstick/bench/record"
 	"yardstick/bench/report/chart"
 )
 
@@ -16,7 +15,7 @@ const (
 	boxIntro = "Ratios to the strongest proven denominator, one stroke per instance below its box: quartiles and median (nearest rank), whiskers " +
 		"to the least and the greatest. n: instances with a ratio, of all; what is missing from n failed or has no denominator."
 	loadIntro = "Offered load of an instance of n jobs: their rate, n − 1 over the time from the first release to the last, times the mean GPU time of " +
-		"one at its best iteration time, over the number of GPUs. Bursts, which are released within less than the mean running time, have none and are left out."
+		"one alone on the fewest servers, over the number of GPUs. Bursts, which are released within less than the mean running time, have none and are left out."
 )
 
 // profiles are the performance profiles, one per group with ratios.
@@ -126,11 +125,8 @@ func (v *views) loads() []plan {
 	for _, g := range v.figured {
 		loads := map[string]float64{}
 		for _, row := range g.rows {
-			if _, known := loads[row.Instance]; known {
-				continue
-			}
-			if load, ok := offeredLoad(v.jobsOf(row), row.GPUs); ok {
-				loads[row.Instance] = load
+			if row.OfferedLoad.Valid {
+				loads[row.Instance] = row.OfferedLoad.V
 			}
 		}
 		p := plan{caption: "Ratio against load · " + g.short, file: "load-" + g.slug + ".csv",
@@ -161,32 +157,4 @@ func (v *views) loads() []plan {
 		plans = append(plans, p)
 	}
 	return plans
-}
-
-// offeredLoad returns the load that an instance's jobs offer to its GPUs; false
-// if they do not tell.
-func offeredLoad(jobs []record.Job, gpus int) (float64, bool) {
-	if len(jobs) < 2 || gpus == 0 {
-		return 0, false
-	}
-	first, last, work, run := jobs[0].Release, jobs[0].Release, 0.0, 0.0
-	for i := range jobs {
-		j := &jobs[i]
-		first, last = min(first, j.Release), max(last, j.Release)
-		switch {
-		case j.IterationBest.Valid && j.Iters.Valid && j.GPUs.Valid:
-			work += j.IterationBest.V * float64(j.Iters.V) * float64(j.GPUs.V)
-			run += j.IterationBest.V * float64(j.Iters.V)
-		case j.Train.Valid && j.GPUs.Valid:
-			work += j.Train.V * float64(j.GPUs.V)
-			run += j.Train.V
-		default:
-			return 0, false
-		}
-	}
-	n, span := float64(len(jobs)), last-first // as sched.OfferedLoad, which a test compares
-	if !(work > 0) || !(span > 0) || span < run/n {
-		return 0, false
-	}
-	return (n - 1) / n * work / span / float64(gpus), true
 }

@@ -1,38 +1,26 @@
 package report
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"yardstick/bench/record"
-	"yardstick/sched"
 )
 
-// TestOfferedLoadIsTheOne: the report's load is that of package sched.
-func TestOfferedLoadIsTheOne(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 15))
-	loads := 0
-	for range 300 {
-		n, gpus := 1+r.IntN(6), 1+r.IntN(9)
-		var jobs []record.Job
-		work, run, first, last := 0.0, 0.0, math.Inf(1), 0.0
-		for range n {
-			release, length, gang := float64(r.IntN(300)), float64(1+r.IntN(90)), 1+r.IntN(4)
-			jobs = append(jobs, record.Job{Release: release, Train: record.Some(length), GPUs: record.Some(gang)})
-			work, run = work+length*float64(gang), run+length
-			first, last = min(first, release), max(last, release)
-		}
-		want, known := sched.OfferedLoad(n, work, run, last-first, gpus)
-		got, ok := offeredLoad(jobs, gpus)
-		if ok != known || math.Abs(got-want) > 1e-12*want {
-			t.Fatalf("%v, %v, want %v, %v: %+v", got, ok, want, known, jobs)
-		}
-		if ok {
-			loads++
+func TestLoads(t *testing.T) {
+	none := record.Opt[float64]{}
+	some := record.Some[float64]
+	for want, of := range map[string][]record.Opt[float64]{
+		"0.90":                       {some(0.9), some(0.9000001)},
+		"0.90 (1/3)":                 {none, some(0.9), none},
+		"0.93 (0.88 to 1.02)":        {some(1.02), some(0.93), some(0.88)},
+		"0.88 (0.88 to 1.02)":        {some(1.02), some(0.88)}, // the nearest rank of two is the lower
+		"0.93 (0.004 to 12.50; 3/4)": {some(12.5), some(0.93), none, some(0.004)},
+	} {
+		if got := NewLoads(of).String(); got != want {
+			t.Errorf("%v: %s, want %s", of, got, want)
 		}
 	}
-	if loads < 100 {
-		t.Errorf("%d loads", loads)
+	if l := NewLoads([]record.Opt[float64]{none, none}); l != nil {
+		t.Errorf("bursts have loads %v", l)
 	}
 }

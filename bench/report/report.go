@@ -31,6 +31,7 @@ type Group struct {
 	Jobs      Range       `json:"jobs"`
 	GPUs      Range       `json:"gpus"`
 	Servers   Range       `json:"servers"`
+	Load      *Loads      `json:"offered_load,omitempty"` // of the instances; missing if none has one
 	Methods   []Aggregate `json:"methods"`
 	Details   []Detail    `json:"details"`
 }
@@ -144,10 +145,12 @@ func newGroup(rows []*record.Ratio, params []record.Param) Group {
 		}
 	}
 	instances := map[string]bool{}
+	var loads []record.Opt[float64]
 	methods := newOrdered[string, []*record.Ratio]()
 	for _, row := range rows {
 		if !instances[row.Instance] {
 			instances[row.Instance] = true
+			loads = append(loads, row.OfferedLoad)
 			g.Jobs.add(row.Jobs, len(instances) == 1)
 			g.GPUs.add(row.GPUs, len(instances) == 1)
 			if row.Servers.Valid {
@@ -161,7 +164,7 @@ func newGroup(rows []*record.Ratio, params []record.Param) Group {
 		of := methods.at(row.Method)
 		*of = append(*of, row)
 	}
-	g.Instances = len(instances)
+	g.Instances, g.Load = len(instances), NewLoads(loads)
 	for _, of := range methods.values {
 		g.Methods = append(g.Methods, aggregate(*of, g.Instances)...)
 	}

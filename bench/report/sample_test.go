@@ -23,7 +23,8 @@ func sampleRun() *record.Run {
 			cost := optimum * (1 + 0.1*float64(k)*float64(i))
 			row := record.Ratio{CellID: fmt.Sprint("s", i, k), Suite: "quick", Instance: fmt.Sprintf("small-%02d", i), Family: "small", Model: "gang",
 				Class: "N", Jobs: 8, GPUs: 8, Servers: record.Some(2), Objective: "total-jct", Method: method, Sense: record.Min,
-				Kind: "online", Termination: "OPTIMAL", Cost: record.Some(cost), DecisionP50: record.Some(float64(k) * 1e-6 / 3)}
+				Kind: "online", Termination: "OPTIMAL", OfferedLoad: record.Opt[float64]{V: 0.8 + 0.0525*float64(i), Valid: i != 2},
+				Cost: record.Some(cost), DecisionP50: record.Some(float64(k) * 1e-6 / 3)}
 			switch {
 			case method == "las": // preemptive: the optimum of class N is no denominator
 				row.Class = "P"
@@ -43,7 +44,7 @@ func sampleRun() *record.Run {
 				row.Theorem, row.TheoremBound, row.TheoremHolds = "Theorem 1", record.Some(4.0), record.Some(true)
 			}
 			if k == 2 && i == 3 {
-				row = record.Ratio{CellID: row.CellID, Suite: row.Suite, Instance: row.Instance, Family: row.Family, Model: row.Model, Jobs: row.Jobs, GPUs: row.GPUs,
+				row = record.Ratio{CellID: row.CellID, Suite: row.Suite, Instance: row.Instance, Family: row.Family, Model: row.Model, Jobs: row.Jobs, GPUs: row.GPUs, OfferedLoad: row.OfferedLoad,
 					Objective: row.Objective, Method: row.Method, Sense: row.Sense, Kind: row.Kind, Termination: "CRASHED", Message: "sjf panicked:\n index out of range"}
 			}
 			if k == 0 && i == 5 {
@@ -56,7 +57,7 @@ func sampleRun() *record.Run {
 		for k, method := range []string{"fifo", "sjf"} {
 			row := record.Ratio{CellID: fmt.Sprint("t", i, k), Suite: "quick", Instance: "trace-" + inter, Family: "trace", Model: "gang", Class: "N",
 				Jobs: 20000, GPUs: 2000, Servers: record.Some(250), Objective: "weighted-completion", Method: method, Sense: record.Min, Kind: "online",
-				Termination: "OPTIMAL", Cost: record.Some(3.2e9 + 1e8*float64(k)), DecisionP50: record.Some(2.5e-3),
+				Termination: "OPTIMAL", OfferedLoad: record.Some(0.9), Cost: record.Some(3.2e9 + 1e8*float64(k)), DecisionP50: record.Some(2.5e-3),
 				Params: map[string]string{"cluster.inter": inter}}
 			if i == 1 { // without any bound there is only a cost
 				row.LowerBound, row.LowerBoundMethod, row.LowerBoundCertified = record.Some(2.9e9), "lagrangian", record.Some(true)

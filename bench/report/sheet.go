@@ -48,6 +48,9 @@ func (r *Report) ratioLegend() string {
 	if slices.ContainsFunc(r.Groups, func(g Group) bool { return g.Maximised }) {
 		text += " Where more is better, the ratio is the denominator over the value, and ≤ marks an upper bound."
 	}
+	if slices.ContainsFunc(r.Groups, func(g Group) bool { return g.Load != nil }) {
+		text += " Offered load: median and range over the instances that are no bursts, 1 being as much as the GPUs can do."
+	}
 	return text
 }
 
@@ -76,6 +79,9 @@ func (g *Group) title() string {
 	size := g.Jobs.count("job") + ", " + g.GPUs.count("GPU")
 	if g.Servers != (Range{}) {
 		size += " on " + g.Servers.count("server")
+	}
+	if g.Load != nil {
+		size += ", offered load " + g.Load.String()
 	}
 	parts = append(parts, g.Model+" model", fmt.Sprintf("%s (%s)", Range{g.Instances, g.Instances}.count("instance"), size))
 	if len(g.Classes) == 1 {

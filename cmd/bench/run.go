@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,6 +23,7 @@ import (
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/sched"
 )
 
 //go:embed suites/quick.yaml
@@ -401,6 +403,7 @@ func (a *app) planCommand() *cobra.Command {
 			for _, c := range plan.Cells {
 				fmt.Fprintf(a.out, "%s  %-14s %6d jobs  %5d GPUs  %s\n", c.ID[:12], c.Instance.Name, len(c.Instance.Jobs), c.Instance.Cluster.GPUs(), c.Method.Ref())
 			}
+			a.planLoads(plan)
 			fmt.Fprintf(a.out, "%d cells on %d instances, plan %s\n", len(plan.Cells), len(plan.Instances), plan.ID())
 			return nil
 		},
@@ -408,6 +411,30 @@ func (a *app) planCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
 	c.Flags().StringVar(&format, "format", "table", "table or jsonl, one object per cell")
 	return c
+}
+
+// planLoads prints the offered loads of each source's instances, one line for every
+// setting of the swept keys. Elastic jobs have none.
+func (a *app) planLoads(plan *bench.Plan) {
+	var loads []record.Opt[float64]
+	for i, in := range plan.Instances {
+		if in.Model != sched.ModelElastic {
+			loads = append(loads, in.OfferedLoad())
+		}
+		if i+1 < len(plan.Instances) && plan.Instances[i+1].Family == in.Family && maps.Equal(plan.Instances[i+1].Swept, in.Swept) {
+			continue
+		}
+		name := in.Family
+		for _, key := range slices.Sorted(maps.Keys(in.Swept)) {
+			name += " " + key + "=" + in.Swept[key]
+		}
+		if l := report.NewLoads(loads); l != nil {
+			fmt.Fprintf(a.out, "offered load of %s: %s\n", name, l)
+		} else if len(loads) > 0 {
+			fmt.Fprintf(a.out, "offered load of %s: none, bursts alone\n", name)
+		}
+		loads = nil
+	}
 }
 
 // isTerminalWriter is isTerminal for a writer that may be a file.
