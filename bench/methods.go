@@ -241,13 +241,13 @@ func Exhaustive(ref MethodRef, version string) Method {
 // TimeIndexed returns the time-indexed formulation, solved by the given
 // solver: rounded down for the bound, rounded up for the schedule. The slot is
 // chosen by the formulation if 0.
-func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time) Method {
+func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time, program timeindexed.Program) Method {
 	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		if why, err := notTimeIndexed(p.Instance, objective, slot); why != "" || err != nil {
 			return Outcome{Termination: milp.Skipped, Message: why}, err
 		}
 		r, err := timeindexed.Solve(ctx, p.Instance, objective, solver, timeindexed.Options{
-			Slot: slot, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
+			Slot: slot, Program: program, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
 		if err != nil {
 			why, err := reason(err)
 			return Outcome{Termination: milp.Skipped, Message: why}, err

@@ -20,6 +20,7 @@ import (
 	"yardstick/bounds/theorems"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/interval"
+	"yardstick/formulate/timeindexed"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/forest"
@@ -283,6 +284,8 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 		slot = p.time("slot", "auto", 1)
 	}
 	name := p.get("solver", "branch")
+	program := timeindexed.Starts
+	p.text("program", program.String(), &program)
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
@@ -290,7 +293,7 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot), name, slot), nil
+	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot, program), name, slot, program), nil
 }
 
 // Solvers lists the names of the solvers of integer programs.

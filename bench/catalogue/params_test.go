@@ -55,7 +55,7 @@ func defaults(t *testing.T, name string, given map[string]string) map[string]str
 // where it means something.
 var paramTexts = []string{"0", "0s", "false", "true", "1", "2", "7", "1/2", "-1", "1s", "7m", "-1s", "strict", "skip", "backfill", "pool", "best-fit", "consolidate", "first-fit",
 	"heavy-edge", "optimal", "index", "release", "spread", "attained", "fewest", "least", "perfect", "forest", "mean", "median", "group", "user", "overall",
-	"printed", "corrected", "case-2-everywhere", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available"}
+	"printed", "corrected", "case-2-everywhere", "starts", "configurations", "servers", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available"}
 
 // TestNoValueMeansUnset: every value of every parameter of every method is what the
 // method is made with, or is refused: two different values make two different

@@ -79,7 +79,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
 		"--objective":   values(objectives()...),
 		"--policy":      methodsOf(bench.Online),
-		"--formulation": values(catalogue.ExactNames("")...), "--solver": values(catalogue.Solvers()...),
+		"--formulation": values(catalogue.ExactNames("")...), "--solver": values(catalogue.Solvers()...), "--program": values("starts", "configurations", "servers"),
 		"--model": values(texts([]sched.Model{sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic})...),
 		"--set":   suiteSettings(false), "instance build --set": suiteSettings(true),
 		"--format":      values("table", "md", "csv", "json"),

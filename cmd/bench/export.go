@@ -77,7 +77,8 @@ func formulations() map[string]exported {
 			return build(in)
 		}
 	}
-	slotted := func(up bool) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
+	type build = func(*sched.Instance, sched.Objective, sched.Time, bool) (*formulate.Program, error)
+	slotted := func(make build, up bool) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
 		return func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error) {
 			if slot == 0 {
 				var err error
@@ -85,7 +86,7 @@ func formulations() map[string]exported {
 					return nil, err
 				}
 			}
-			return timeindexed.Build(in, o, slot, up)
+			return make(in, o, slot, up)
 		}
 	}
 	overTime := func(x interval.Relaxation) func(*sched.Instance, sched.Objective, sched.Time) (*formulate.Program, error) {
@@ -94,11 +95,13 @@ func formulations() map[string]exported {
 		}
 	}
 	return map[string]exported{
-		"time-indexed":    {"gangs: start slots, durations rounded down", slotted(false)},
-		"time-indexed-up": {"gangs: start slots, durations rounded up", slotted(true)},
-		"pti":             {"gangs: shares of work in slots, linear", overTime(interval.PTI)},
-		"npti":            {"gangs: starts without interruption, linear", overTime(interval.NPTI)},
-		"conf":            {"gangs: starts and patterns of servers, linear", overTime(interval.CONF)},
+		"time-indexed":                {"gangs: start slots, durations rounded down", slotted(timeindexed.Build, false)},
+		"time-indexed-up":             {"gangs: start slots, durations rounded up", slotted(timeindexed.Build, true)},
+		"time-indexed-configurations": {"time-indexed, and what runs is packed into the servers", slotted(timeindexed.BuildConfigurations, false)},
+		"time-indexed-servers":        {"time-indexed, with the servers of every job", slotted(timeindexed.BuildServers, false)},
+		"pti":                         {"gangs: shares of work in slots, linear", overTime(interval.PTI)},
+		"npti":                        {"gangs: starts without interruption, linear", overTime(interval.NPTI)},
+		"conf":                        {"gangs: starts and patterns of servers, linear", overTime(interval.CONF)},
 		"bouts": {"preemptive gangs in slots", func(in *sched.Instance, o sched.Objective, _ sched.Time) (*formulate.Program, error) {
 			return preemptive.Build(in, o, preemptive.Options{})
 		}},
@@ -114,7 +117,7 @@ func describeFormulations() string {
 	all := formulations()
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(&b, "  %-16s %s\n", name, all[name].about)
+		fmt.Fprintf(&b, "  %-27s %s\n", name, all[name].about)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -32,7 +32,7 @@ func exportable(seed uint64) map[*sched.Instance][]string {
 	elastic := schedtest.Elastic(r, schedtest.ElasticShape{Jobs: 3, Servers: 2, Resources: 2, WorkerTypes: 1, ServerTypes: 1, Workers: 2, Capacity: 5, Slots: 4, Deadline: 5})
 	shared := schedtest.SlottedSharing(seed, schedtest.Slots{Jobs: 3, Servers: []int{2}, Work: [2]int{1, 3}, Span: 2, Gang: 2, Xi: 1.5, Options: 1})
 	return map[*sched.Instance][]string{
-		gangs:   {"time-indexed", "time-indexed-up", "pti", "npti", "conf"},
+		gangs:   {"time-indexed", "time-indexed-up", "time-indexed-configurations", "time-indexed-servers", "pti", "npti", "conf"},
 		stopped: {"bouts"},
 		shared:  {"sharing"},
 		elastic: {"elastic-listed", "elastic-compact", "weight-listed", "weight-compact"},

@@ -26,6 +26,7 @@ type solveFlags struct {
 	solver      string
 	objective   string
 	slot        string
+	program     string
 	schedule    string
 	limits      bench.SuiteLimits
 }
@@ -43,7 +44,9 @@ Formulations:
 ` + describeExact() + `
 
 Time-indexed programs are rounded down for the bound and up for the schedule; their
-solvers are branch (certified) and lpsolve-mip (claims only).
+solvers are branch (certified) and lpsolve-mip (claims only). The program of starts
+knows how many GPUs there are; that of configurations also packs what runs in every
+slot into the servers, and that of servers gives every job its own.
 
 Exit codes: 0 if there is a schedule or a proven bound; 2 for bad flags or instances;
 3 if there is no answer, as the method does not apply or the limits are too tight; 5
@@ -54,6 +57,7 @@ if an answer is found to be wrong.`,
 	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(catalogue.ExactNames(""), ", ")+" (default by the instance's model)")
 	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: "+strings.Join(catalogue.Solvers(), " or "))
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
+	c.Flags().StringVar(&f.program, "program", "", "for time-indexed: starts, configurations or servers")
 	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().DurationVar(&f.limits.Solve, "time-limit", time.Minute, "wall-clock limit")
@@ -85,6 +89,9 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 		}
 		if f.slot != "" {
 			ref.Params["slot"] = f.slot
+		}
+		if f.program != "" {
+			ref.Params["program"] = f.program
 		}
 		method, err := catalogue.Resolve(ref)
 		if err != nil {

@@ -88,16 +88,19 @@ func TestRunPassesStartsOn(t *testing.T) {
 		}
 		return r.MIP.Stats.Nodes
 	}
-	bySlots := func(in *sched.Instance, s milp.Solver) (nodes int) {
-		r, err := timeindexed.Solve(context.Background(), in, objective, s, timeindexed.Options{Slot: sched.Second})
-		if err != nil {
-			t.Fatal(err)
+	byProgram := func(x timeindexed.Program) func(*sched.Instance, milp.Solver) int {
+		return func(in *sched.Instance, s milp.Solver) (nodes int) {
+			r, err := timeindexed.Solve(context.Background(), in, objective, s, timeindexed.Options{Slot: sched.Second, Program: x})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, run := range r.Solves {
+				nodes += run.Result.Stats.Nodes
+			}
+			return nodes
 		}
-		for _, run := range r.Solves {
-			nodes += run.Result.Stats.Nodes
-		}
-		return nodes
 	}
+	bySlots := byProgram(timeindexed.Starts)
 	bySharing := func(in *sched.Instance, s milp.Solver) (nodes int) {
 		_, run, err := sharing.SolveProgram(context.Background(), in, objective, s, milp.Limits{})
 		if err != nil {
@@ -114,6 +117,8 @@ func TestRunPassesStartsOn(t *testing.T) {
 		{"bouts of 5 jobs", "bouts", []*sched.Instance{preempted(0), preempted(1), preempted(2)}, byBouts},
 		{"sharing of 3 jobs", "sharing-program", []*sched.Instance{shared(0), shared(1), shared(2), shared(3)}, bySharing},
 		{"starts of 7 jobs", slots, []*sched.Instance{split(0, 7), split(1, 7), split(2, 7), split(3, 7)}, bySlots},
+		{"configurations of 5 jobs", "{name: time-indexed, params: {slot: 1s, program: configurations}}", []*sched.Instance{split(0, 5), split(1, 5), split(2, 5), split(3, 5)}, byProgram(timeindexed.Configurations)},
+		{"servers of 4 jobs", "{name: time-indexed, params: {slot: 1s, program: servers}}", []*sched.Instance{split(0, 4), split(1, 4), split(2, 4), split(3, 4)}, byProgram(timeindexed.Servers)},
 		{"starts of 9 jobs", slots, []*sched.Instance{split(0, 9), split(2, 9), split(5, 9), split(7, 9)}, bySlots},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +198,7 @@ func (what misbehaving) Solve(context.Context, *milp.Model, milp.Start, milp.Lim
 // inChild is how the children of these tests resolve methods.
 func inChild(ref bench.MethodRef) (bench.Method, error) {
 	if what := os.Getenv(misbehaviour); what != "" && ref.Name == "time-indexed" && ref.Params["solver"] == "lpsolve-mip" {
-		return bench.TimeIndexed(ref, "2", misbehaving(what), 0), nil
+		return bench.TimeIndexed(ref, "2", misbehaving(what), 0, timeindexed.Starts), nil
 	}
 	return catalogue.Resolve(ref)
 }

@@ -141,12 +141,20 @@ func (p *problem) incumbent(s *sched.Schedule) (plan, error) {
 			return plan{}, fmt.Errorf("job %d does not run long enough: %w", i, ErrIncumbent)
 		}
 	}
+	if m := p.overfull(stays); m >= 0 {
+		return plan{}, fmt.Errorf("server %d is overfull: %w", m, ErrIncumbent)
+	}
+	return p.planOf(stays), nil
+}
+
+// overfull returns a server with more jobs at some time than it has GPUs for, or −1.
+func (p *problem) overfull(stays []stay) int {
 	for _, s := range stays {
 		for m, free := range p.free(stays, s.start, s.end) {
 			if free < 0 {
-				return plan{}, fmt.Errorf("server %d is overfull: %w", m, ErrIncumbent)
+				return m
 			}
 		}
 	}
-	return p.planOf(stays), nil
+	return -1
 }

@@ -20,11 +20,7 @@ import (
 // that there is no point, what follows is a claim too.
 func (s *search) bottleneck(st *step) error {
 	g := st.grid
-	known := s.best.cost // its own discretisation costs no more
-	if g.up {
-		known = g.cost(s.p, s.p.onGrid(g, startOrder(s.best.stays)))
-	}
-	values := s.p.makespans(g, timeOf(known))
+	values := s.p.makespans(g, timeOf(s.known(g)))
 	low, high := 0, len(values)-1 // the optimum on the grid is at least values[low]
 	if !g.up {
 		low, _ = slices.BinarySearch(values, timeOf(s.lower))
@@ -60,7 +56,7 @@ func (s *search) within(st *step, until sched.Time) (feasible bool, how milp.Evi
 		limit[i] = until
 	}
 	for {
-		m, err := s.p.build(st.grid, limit, s.clashing(), false)
+		m, err := s.build(st.grid, limit, false)
 		if err != nil {
 			return false, milp.None, err
 		}

@@ -106,6 +106,10 @@ type program struct {
 	jobRow []int
 	// empty reports that some job has no start left: no point exists.
 	empty bool
+
+	// What the program knows of servers: see Program.
+	parts  []partColumn   // by start; nil unless it chooses servers
+	packed map[string]int // columns of configurations; nil unless it has them
 }
 
 // size returns rows, columns and nonzeros of the program that build makes of
@@ -334,13 +338,18 @@ func (m *program) discretised(stays []stay) []float64 {
 // order of mean start, each in the earliest slots with room for its shortest
 // duration. It returns nil if a job finds none within its window.
 func (m *program) listed(x []float64) []float64 {
+	return m.point(m.p.onGrid(m.grid, m.meanOrder(x)))
+}
+
+// meanOrder returns the jobs in order of mean start.
+func (m *program) meanOrder(x []float64) []int {
 	mean := make([]float64, len(m.p.jobs))
-	for c, v := range x {
+	for c, v := range x[:len(m.cols)] {
 		if v > 0 {
 			mean[m.runs[m.cols[c].run].job] += v * float64(m.cols[c].slot)
 		}
 	}
-	return m.point(m.p.onGrid(m.grid, byKey(mean)))
+	return byKey(mean)
 }
 
 // onGrid is serial schedule generation on the grid: each job in the earliest

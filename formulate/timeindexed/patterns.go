@@ -1,15 +1,41 @@
 package timeindexed
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"yardstick/formulate"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
 )
+
+// Program says what the programs know of servers, beside how many GPUs there are.
+type Program uint8
+
+// The programs, each at least as strong as the one before.
+const (
+	Starts         Program = iota // nothing: see Build
+	Configurations                // in every slot, what runs can be packed: see BuildConfigurations
+	Servers                       // which servers every job has: see BuildServers
+)
+
+var programNames = [...]string{"starts", "configurations", "servers"}
+
+func (x Program) String() string { return programNames[x] }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (x *Program) UnmarshalText(text []byte) error {
+	i := slices.Index(programNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("program %q is unknown: %s", text, strings.Join(programNames[:], ", "))
+	}
+	*x = Program(i)
+	return nil
+}
 
 // BuildConfigurations returns the program with the given slot in which
 // moreover, in every slot, the parts of the running jobs are packed into the
@@ -32,7 +58,7 @@ import (
 //
 // Relation, Decode and errors: as for Build.
 func BuildConfigurations(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool) (*formulate.Program, error) {
-	return buildPatterns(in, obj, slot, up, (*patterned).addConfigurations)
+	return buildPatterns(in, obj, slot, up, Configurations)
 }
 
 // BuildServers returns the program with the given slot that chooses servers:
@@ -54,30 +80,22 @@ func BuildConfigurations(in *sched.Instance, obj sched.Objective, slot sched.Tim
 // The relation is Exact if the slot divides all data; otherwise as for Build.
 // Decode is nil if the relation is Relaxation. Errors: as for Build.
 func BuildServers(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool) (*formulate.Program, error) {
-	return buildPatterns(in, obj, slot, up, (*patterned).addServers)
+	return buildPatterns(in, obj, slot, up, Servers)
 }
 
 // maxConfigured is the largest server whose configurations are listed: 12 GPUs
 // have 77 partitions, 16 have 231, 30 have 5604.
 const maxConfigured = 16
 
-// patterned is an aggregated program with a run of columns per pattern: each
-// choice of its problem has one pattern, or stands for any GPUs.
-type patterned struct {
-	*program
-	assignable bool // rows choose servers
-	parts      []partColumn
-}
-
-func buildPatterns(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool, extend func(*patterned) error) (*formulate.Program, error) {
-	prog, err := buildPatternsOf(in, obj, slot, up, extend)
+func buildPatterns(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool, x Program) (*formulate.Program, error) {
+	prog, err := buildPatternsOf(in, obj, slot, up, x)
 	if err != nil {
 		return nil, fmt.Errorf("timeindexed: instance %q: %w", in.Name, err)
 	}
 	return prog, nil
 }
 
-func buildPatternsOf(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool, extend func(*patterned) error) (*formulate.Program, error) {
+func buildPatternsOf(in *sched.Instance, obj sched.Objective, slot sched.Time, up bool, x Program) (*formulate.Program, error) {
 	p, err := newTotal(in, obj, slot)
 	if err != nil {
 		return nil, err
@@ -85,22 +103,38 @@ func buildPatternsOf(in *sched.Instance, obj sched.Objective, slot sched.Time, u
 	g := grid{slot: slot, up: up}
 	known := p.knownOn(g) // before choices are split: list schedules are quicker
 	p.splitChoices()
-	m, err := p.buildTotal(g, known, slices.Repeat([]bool{true}, len(p.jobs)))
+	m, err := p.buildTotal(g, known, p.every())
 	if err != nil {
 		return nil, err
 	}
-	x := &patterned{program: m}
-	if err := extend(x); err != nil {
+	if err := m.extend(x); err != nil {
 		return nil, err
 	}
 	out := m.stated()
-	if x.assignable && p.divides(slot) {
+	if x == Servers && p.divides(slot) {
 		out.Relation = formulate.Exact
 	}
-	if x.assignable && out.Decode != nil {
-		out.Decode = x.decode
+	if x == Servers && out.Decode != nil {
+		out.Decode = m.decode
 	}
 	return out, nil
+}
+
+// every says that all jobs have columns for all their choices.
+func (p *problem) every() []bool { return slices.Repeat([]bool{true}, len(p.jobs)) }
+
+// extend adds what a program knows of servers. All jobs have columns for all their
+// choices, which have been split.
+//
+// Errors: ErrTooLarge.
+func (m *program) extend(x Program) error {
+	switch x {
+	case Configurations:
+		return m.addConfigurations()
+	case Servers:
+		return m.addServers()
+	}
+	return nil
 }
 
 // splitChoices gives every pattern a choice of its own. Jobs whose patterns all
@@ -141,11 +175,14 @@ func (p *problem) sizes() map[int]int {
 
 // addConfigurations adds λ and its rows for the slots in which jobs may run
 // whose place matters.
-func (m *patterned) addConfigurations() error {
+func (m *program) addConfigurations() error {
 	type cell struct{ slot, size, part int }
 	demand := map[cell]*milp.Row{}
-	last := 0
+	last, entries := 0, 0
 	for k := range m.runs {
+		if err := m.tooMany(entries); err != nil {
+			return err
+		}
 		r := &m.runs[k]
 		q := m.pattern(r)
 		if q == nil {
@@ -163,11 +200,13 @@ func (m *patterned) addConfigurations() error {
 					}
 					row := demand[c]
 					row.Cols, row.Vals = append(row.Cols, r.base+v), append(row.Vals, float64(count(q, c.size, part)))
+					entries++
 				}
 				last = max(last, s+1)
 			}
 		}
 	}
+	m.packed = map[string]int{}
 	servers := m.p.sizes()
 	for size := range servers {
 		if size > maxConfigured {
@@ -191,8 +230,10 @@ func (m *patterned) addConfigurations() error {
 					if col < 0 {
 						col = m.model.AddVar(milp.Variable{Name: fmt.Sprintf("l%d_%d_%d", s, size, n), Upper: float64(servers[size]), Integer: true})
 						used.Cols, used.Vals = append(used.Cols, col), append(used.Vals, 1)
+						m.packed[packedKey(s, size, c)] = col
 					}
 					row.Cols, row.Vals = append(row.Cols, col), append(row.Vals, -float64(times))
+					entries++
 				}
 			}
 			for part := range size + 1 {
@@ -203,18 +244,30 @@ func (m *patterned) addConfigurations() error {
 			if len(used.Cols) > 0 {
 				m.model.AddRow(used)
 			}
-		}
-		if err := m.tooMany(); err != nil {
-			return err
+			if err := m.tooMany(entries); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// tooMany returns an error if the program has more columns than can be built.
-func (m *program) tooMany() error {
-	if n := len(m.model.Vars); n > maxColumns {
-		return fmt.Errorf("%d columns, more than %d: %w", n, maxColumns, ErrTooLarge)
+// packedKey identifies the column of a configuration: how many parts of each size a
+// server of the given size holds in a slot.
+func packedKey(slot, size int, times []int) string { return fmt.Sprint(slot, size, times) }
+
+// Columns and entries beyond which no program that knows of servers is built: its
+// linear program alone would take minutes.
+const (
+	maxPlaced  = 400_000
+	maxEntries = 5_000_000
+)
+
+// tooMany returns an error if the program has more columns, or so many entries in
+// rows about servers, than is worth building.
+func (m *program) tooMany(entries int) error {
+	if n := len(m.model.Vars); n > maxPlaced || entries > maxEntries {
+		return fmt.Errorf("%d columns and %d entries about servers, more than %d or %d: %w", n, entries, maxPlaced, maxEntries, ErrTooLarge)
 	}
 	return nil
 }
@@ -260,18 +313,20 @@ type partColumn struct {
 }
 
 // addServers adds v and y and their rows.
-func (m *patterned) addServers() error {
-	m.assignable = true
+func (m *program) addServers() error {
 	type cell struct{ slot, server int }
 	load := map[cell]*milp.Row{}
+	m.parts = []partColumn{}
+	entries := 0
 	for k := range m.runs {
-		if err := m.tooMany(); err != nil {
-			return err
-		}
 		r := &m.runs[k]
 		for v := range r.n {
+			if err := m.tooMany(entries); err != nil {
+				return err
+			}
 			for _, c := range m.addParts(r, r.base+v) {
 				m.parts = append(m.parts, c)
+				entries += r.slots
 				for s := r.first + v; s < r.first+v+r.slots; s++ {
 					row := load[cell{s, c.server}]
 					if row == nil {
@@ -299,7 +354,7 @@ func (m *patterned) addServers() error {
 
 // addParts adds the columns that say where the start u of a run has its GPUs,
 // and the rows that tie them to it.
-func (m *patterned) addParts(r *run, u int) []partColumn {
+func (m *program) addParts(r *run, u int) []partColumn {
 	var out []partColumn
 	name := m.model.Vars[u].Name
 	add := func(server, part int, upper float64) int {
@@ -348,11 +403,16 @@ func (m *patterned) addParts(r *run, u int) []partColumn {
 }
 
 // decode reads starts and servers off a point.
-func (m *patterned) decode(x []float64) (*sched.Schedule, error) {
+func (m *program) decode(x []float64) (*sched.Schedule, error) {
 	starts := m.starts(x)
 	if starts == nil {
 		return nil, errNoStarts
 	}
+	return m.p.schedule(m.p.shift(m.placed(starts, x)))
+}
+
+// placed reads the servers of starts off a point of a program that chooses them.
+func (m *program) placed(starts []start, x []float64) []stay {
 	stays := make([]stay, len(starts))
 	for k, r := range m.requests(starts) {
 		stays[k] = stay{job: r.job, start: r.start, end: r.start + m.p.jobs[r.job].choices[r.limit].time}
@@ -368,7 +428,121 @@ func (m *patterned) decode(x []float64) (*sched.Schedule, error) {
 		}
 		s.servers, s.parts = append(s.servers, c.server), append(s.parts, gpus)
 	}
-	return m.p.schedule(m.p.shift(stays))
+	return stays
+}
+
+// pointOf returns the point of stays with their servers, or nil if some column is
+// missing. On a grid rounded down any schedule has one, unless a pattern of it is
+// not listed, and it costs no more; on a grid rounded up stays are on that grid.
+//
+// In a slot the servers hold what they hold in the schedule: intervals rounded down
+// that overlap in a slot overlap pairwise in truth, and so at some instant all together
+// (see grid).
+func (m *program) pointOf(stays []stay) []float64 {
+	starts := make([]start, len(stays))
+	for k := range stays {
+		starts[k] = start{job: stays[k].job, choice: m.p.choiceOf(&stays[k]), slot: int(stays[k].start / m.grid.slot)}
+	}
+	x := m.point(starts)
+	if x == nil {
+		return nil
+	}
+	x = append(x, make([]float64, len(m.model.Vars)-len(x))...)
+	columns := map[partColumn]int{}
+	for _, c := range m.parts {
+		columns[partColumn{0, c.start, c.server, c.part}] = c.col
+	}
+	type cell struct{ slot, server int }
+	held := map[cell][]int{} // parts whose size matters
+	for k := range stays {
+		s, at := &stays[k], starts[k]
+		u, free := m.column(at), m.p.jobs[s.job].choices[at.choice].patterns == nil
+		for i, server := range s.servers {
+			if m.parts != nil {
+				part, value := s.parts[i], 1
+				if free {
+					part, value = 0, s.parts[i]
+				}
+				col, ok := columns[partColumn{0, u, server, part}]
+				if !ok {
+					return nil
+				}
+				x[col] = float64(value)
+			}
+			for slot := at.slot; !free && slot < at.slot+m.grid.occupied(m.p.jobs[s.job].choices[at.choice].time); slot++ {
+				held[cell{slot, server}] = append(held[cell{slot, server}], s.parts[i])
+			}
+		}
+	}
+	if m.packed == nil {
+		return x
+	}
+	for c, parts := range held {
+		size := m.p.in.Cluster.Servers[c.server].GPUs
+		times, rest := make([]int, size+1), size
+		for _, part := range parts {
+			times[part]++
+			rest -= part
+		}
+		if rest < 0 {
+			return nil
+		}
+		times[1] += rest
+		col, ok := m.packed[packedKey(c.slot, size, times)]
+		if !ok {
+			return nil
+		}
+		x[col]++
+	}
+	return x
+}
+
+// choiceOf returns the choice that has the pattern of a stay, or −1.
+func (p *problem) choiceOf(s *stay) int {
+	type part struct{ gpus, size int }
+	compare := func(a, b part) int { return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.size, b.size)) }
+	var have []part
+	for i, server := range s.servers {
+		have = append(have, part{s.parts[i], p.in.Cluster.Servers[server].GPUs})
+	}
+	slices.SortFunc(have, compare)
+	return slices.IndexFunc(p.jobs[s.job].choices, func(c choice) bool {
+		if c.patterns == nil {
+			return true
+		}
+		var want []part
+		for i, gpus := range c.patterns[0].Parts {
+			want = append(want, part{gpus, c.patterns[0].Sizes[i]})
+		}
+		slices.SortFunc(want, compare)
+		return slices.Equal(have, want)
+	})
+}
+
+// listedOn makes of the point of a linear program one of the program, servers
+// included: a list schedule in order of mean start, of jobs that are as long as on the
+// grid if that is rounded up.
+func (m *program) listedOn(x []float64) []float64 {
+	return m.pointOf(m.p.on(m.grid).listSchedule(m.meanOrder(x)))
+}
+
+// on returns the problem whose times are those of the grid if that is rounded up, and
+// the problem itself if it is rounded down.
+func (p *problem) on(g grid) *problem {
+	if !g.up {
+		return p
+	}
+	out := *p
+	out.jobs = slices.Clone(p.jobs)
+	for i := range out.jobs {
+		j := &out.jobs[i]
+		j.release = sched.Time(g.firstSlot(j.release)) * g.slot
+		j.choices = slices.Clone(j.choices)
+		for k := range j.choices {
+			j.choices[k].time = sched.Time(g.occupied(j.choices[k].time)) * g.slot
+		}
+	}
+	return &out
 }
 
 // knownOn returns the cost of a list schedule, on the grid if that is rounded

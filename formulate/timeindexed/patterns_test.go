@@ -186,7 +186,7 @@ func TestServersAddNothingToTheBound(t *testing.T) {
 		}
 		x := make([]float64, len(prog.Model.Vars))
 		copy(x, a.X)
-		m := &patterned{program: agg}
+		m := agg
 		if err := m.addServers(); err != nil {
 			t.Fatal(err)
 		}
@@ -258,6 +258,74 @@ func TestClashInPrograms(t *testing.T) {
 		}
 		if got := r.Termination == milp.Optimal; got != c.want || !got && (r.Termination != milp.Infeasible || r.Dual != milp.Proven) {
 			t.Errorf("%s: %v (%v), want a point: %v", name, r.Termination, r.Dual, c.want)
+		}
+	}
+}
+
+// Solve closes clashExample by every program; with servers no clash has to be found.
+func TestClashInSolves(t *testing.T) {
+	in := clashExample()
+	_, want := schedtest.BruteForce(in, sched.TotalCompletion)
+	for x, clashes := range map[Program]bool{Starts: true, Configurations: true, Servers: false} {
+		got, err := Solve(context.Background(), in, sched.TotalCompletion, branch.New(lpsolve.LP{}), Options{Slot: sched.Second, Program: x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := got.Solves[len(got.Solves)-1]; !got.Optimal() || got.Cost.Cmp(want) != 0 || last.Clashes > 0 != clashes {
+			t.Errorf("%v: interval [%v, %v], optimum %v, %d clashes", x, got.Lower, got.Cost, want, last.Clashes)
+		}
+	}
+}
+
+// Every list schedule has a point in every program of a grid, which is feasible and
+// costs no more rounded down, and what the grid says rounded up.
+func TestPointsOfSchedules(t *testing.T) {
+	r := schedtest.Rand(43)
+	for k := range 60 {
+		in := tight(r, 3+r.IntN(4), k%2 == 0)
+		if k%3 == 0 {
+			in = schedtest.Gang(r, schedtest.Shape{Jobs: 4, Servers: 2, GPUs: 3, Stages: 1 + r.IntN(2), Traffic: true, Weights: true, Uniform: k%2 == 0})
+		}
+		obj := totals[k%len(totals)]
+		for _, x := range []Program{Configurations, Servers} {
+			for _, g := range []grid{{slot: sched.Second / 3}, {slot: sched.Second}, {slot: sched.Second, up: true}} {
+				p := problemOf(t, in, obj)
+				p.splitChoices()
+				stays := p.on(g).listSchedule(r.Perm(len(p.jobs)))
+				var late big.Rat
+				late.SetInt64(1 << 40)
+				m, err := p.build(g, p.deadlines(g, &late), p.every(), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := m.extend(x); err != nil {
+					t.Fatal(err)
+				}
+				point := m.pointOf(stays)
+				if point == nil {
+					t.Fatalf("instance %d, %v, %+v: a schedule has no point", k, x, g)
+				}
+				if err := milp.CheckWithin(m.model, point, 0); err != nil {
+					t.Errorf("instance %d, %v, %+v: %v", k, x, g, err)
+				}
+				cost := 0.0
+				for c, v := range point {
+					cost += v * m.model.Vars[c].Cost
+				}
+				whole, _ := p.planOf(stays).cost.Float64()
+				if !g.up && cost > whole*(1+1e-12) {
+					t.Errorf("instance %d, %v, %+v: the point costs %v, the schedule %v", k, x, g, cost, whole)
+				}
+				for range 3 { // and so does what is made of a fractional point
+					mean := make([]float64, len(m.model.Vars))
+					for c := range mean {
+						mean[c] = r.Float64()
+					}
+					if made := m.listedOn(mean); made == nil || milp.CheckWithin(m.model, made, 0) != nil {
+						t.Errorf("instance %d, %v, %+v: a fractional point is rounded to none", k, x, g)
+					}
+				}
+			}
 		}
 	}
 }

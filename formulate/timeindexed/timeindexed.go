@@ -29,6 +29,8 @@ import (
 type Options struct {
 	// Slot is the slot length δ; 0 means DefaultSlot.
 	Slot sched.Time
+	// Program says what the programs know of servers.
+	Program Program
 	// Limits are for the whole call. Of the time, only what the solver itself
 	// takes is counted. The nodes are per program.
 	Limits milp.Limits
@@ -90,7 +92,7 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if opt.Slot < 0 {
 		return nil, fmt.Errorf("the slot is %v: it must be positive", opt.Slot)
 	}
-	s := &search{ctx: ctx, p: p, solver: solver, limits: opt.Limits, lower: p.trivial(), best: p.first()}
+	s := &search{ctx: ctx, p: p, solver: solver, program: opt.Program, limits: opt.Limits, lower: p.trivial(), best: p.first()}
 	if opt.Incumbent != nil {
 		given, err := p.incumbent(opt.Incumbent)
 		if err != nil {
@@ -101,6 +103,9 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	slot := opt.Slot
 	if slot == 0 {
 		slot = p.defaultSlot(s.best.cost)
+	}
+	if opt.Program != Starts {
+		p.splitChoices()
 	}
 	exact := p.divides(slot)
 	if err := s.run(slot, exact); err != nil {
@@ -125,6 +130,7 @@ type search struct {
 	ctx     context.Context
 	p       *problem
 	solver  milp.Solver
+	program Program
 	limits  milp.Limits
 	spent   time.Duration
 	best    plan
@@ -154,7 +160,11 @@ func (s *search) run(slot sched.Time, exact bool) error {
 		{name: "up", grid: up, relation: formulate.Restriction, share: 1},
 	}
 	if exact {
-		steps = []step{{name: "exact", grid: down, relation: s.p.exactness(), share: 1, exact: true, rounds: 100}}
+		relation := s.p.exactness()
+		if s.program == Servers {
+			relation = formulate.Exact
+		}
+		steps = []step{{name: "exact", grid: down, relation: relation, share: 1, exact: true, rounds: 100}}
 	}
 	solve := s.total
 	if s.p.makespan {
@@ -187,19 +197,11 @@ func (p *problem) exactness() formulate.Relation {
 func (s *search) total(st *step) error {
 	g := st.grid
 	for {
-		known := s.best.cost
-		if g.up { // what the grid can express costs more
-			known = g.cost(s.p, s.p.onGrid(g, startOrder(s.best.stays)))
-		}
-		m, err := s.p.build(g, s.p.deadlines(g, known), s.clashing(), true)
+		m, err := s.build(g, s.p.deadlines(g, s.known(g)), true)
 		if err != nil {
 			return err
 		}
-		start := m.discretised(s.best.stays)
-		if g.up {
-			start = m.point(s.p.onGrid(g, startOrder(s.best.stays)))
-		}
-		r, err := s.solve(st, st.name, m, start)
+		r, err := s.solve(st, st.name, m, s.start(m))
 		if err != nil {
 			return err
 		}
@@ -210,6 +212,54 @@ func (s *search) total(st *step) error {
 			return nil
 		}
 	}
+}
+
+// known returns the cost of a point of the program of a grid. Rounded down, that of
+// the best schedule will do; what a grid rounded up can express costs more.
+func (s *search) known(g grid) *big.Rat {
+	switch {
+	case !g.up:
+		return s.best.cost
+	case s.program == Starts:
+		return g.cost(s.p, s.p.onGrid(g, startOrder(s.best.stays)))
+	}
+	var starts []start
+	for _, at := range s.onServers(g) {
+		starts = append(starts, start{job: at.job, choice: s.p.choiceOf(&at), slot: int(at.start / g.slot)})
+	}
+	return g.cost(s.p, starts)
+}
+
+// onServers returns a list schedule on a grid rounded up, in order of the best
+// schedule.
+func (s *search) onServers(g grid) []stay {
+	return s.p.on(g).listSchedule(startOrder(s.best.stays))
+}
+
+// build makes the program of a grid in which job j completes by until[j].
+func (s *search) build(g grid, until []sched.Time, timed bool) (*program, error) {
+	all := s.clashing()
+	if s.program != Starts {
+		all = s.p.every()
+	}
+	m, err := s.p.build(g, until, all, timed)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.extend(s.program)
+}
+
+// start returns a point to begin with, or nil.
+func (s *search) start(m *program) []float64 {
+	switch {
+	case s.program == Starts && m.grid.up:
+		return m.point(s.p.onGrid(m.grid, startOrder(s.best.stays)))
+	case s.program == Starts:
+		return m.discretised(s.best.stays)
+	case m.grid.up:
+		return m.pointOf(s.onServers(m.grid))
+	}
+	return m.pointOf(s.best.stays)
 }
 
 // learn keeps the bound of a relaxation.
@@ -238,6 +288,12 @@ func (s *search) use(st *step, m *program, r *milp.Result) bool {
 		order[at.job] = float64(at.slot)
 	}
 	s.best = better(s.best, s.p.planOf(s.p.listSchedule(byKey(order))))
+	if m.parts != nil {
+		if stays := m.placed(starts, r.X); (st.grid.up || st.exact) && s.p.overfull(stays) < 0 {
+			s.best = better(s.best, s.p.inOrderOf(stays))
+		}
+		return false // rounded down too, servers exist
+	}
 	if st.grid.up || st.exact {
 		stays, _, verdict := s.p.assign(m.requests(starts), exactly)
 		if verdict == assigned {
@@ -275,7 +331,11 @@ func (s *search) solve(st *step, name string, m *program, start []float64) (*mil
 	if l.Time > 0 {
 		l.Time = max(time.Duration(st.share*float64(l.Time-s.spent)), time.Millisecond)
 	}
-	r, err := s.solver.Solve(s.ctx, m.model, milp.Start{X: start, Round: m.listed}, l)
+	round := m.listed
+	if s.program != Starts {
+		round = m.listedOn
+	}
+	r, err := s.solver.Solve(s.ctx, m.model, milp.Start{X: start, Round: round}, l)
 	if err != nil {
 		return nil, err
 	}
