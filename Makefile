@@ -31,6 +31,8 @@ check: prepare
 	if [ -n "$$unformatted" ]; then echo "gofmt wants: $$unformatted" >&2; exit 1; fi
 	go vet ./...
 	go tool staticcheck ./...
+	@dead=$$(go tool deadcode ./cmd/bench && go tool deadcode -test ./...) || exit 1; \
+	if [ -n "$$dead" ]; then printf 'no path leads here: reach it, move it to the tests or delete it\n%s\n' "$$dead" >&2; exit 1; fi
 	go test -count=1 ./internal/lint
 
 race: prepare-test
