@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"yardstick/internal/schedtest"
 )
 
 // browser opens a page in headless Chromium and returns its DOM, what it
@@ -22,7 +24,7 @@ func browser(t *testing.T, page, picture string) (dom string, console, asked []s
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("chromium is not installed: make test installs it with apt-get, or: apt-get install chromium")
+		schedtest.Missing(t, "chromium is not installed: make test installs it with apt-get, or: apt-get install chromium")
 	}
 	dir := t.TempDir()
 	file, log := filepath.Join(dir, "page.html"), filepath.Join(dir, "net.json")

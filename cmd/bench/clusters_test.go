@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"yardstick/internal/schedtest"
 )
 
 // asBench puts the command on PATH, as this test's binary.
@@ -48,7 +50,7 @@ func shellExample(t *testing.T, section string) string {
 // The documented commands of one machine with many cores work as written.
 func TestDocumentedParallel(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
-		t.Skipf("%v: internal/prepare.sh test installs GNU parallel", err)
+		schedtest.Missing(t, "%v: internal/prepare.sh test installs GNU parallel", err)
 	}
 	example := shellExample(t, "GNU parallel")
 	suite := write(t, "suite.yaml", shardSuite)

@@ -44,7 +44,7 @@ func exportable(seed uint64) map[*sched.Instance][]string {
 func TestExportedModels(t *testing.T) {
 	solvers := others(t)
 	if len(solvers) == 0 {
-		t.Skip("no other solver is installed")
+		schedtest.Missing(t, "no other solver is installed")
 	}
 	for seed := range uint64(1) {
 		for in, names := range exportable(seed) {
@@ -81,7 +81,7 @@ func TestExportedModels(t *testing.T) {
 // up to a fifth above the optimum, until the column of the constant was an integer.
 func TestExportedToLPSolve(t *testing.T) {
 	if _, err := exec.LookPath("lp_solve"); err != nil {
-		t.Skip("lp_solve is not installed")
+		schedtest.Missing(t, "lp_solve is not installed")
 	}
 	shared := func(seed uint64) *sched.Instance {
 		return schedtest.SlottedSharing(seed, schedtest.Slots{Jobs: 3, Servers: []int{2}, Work: [2]int{1, 3}, Span: 2, Gang: 2, Xi: 1.5, Options: 1})

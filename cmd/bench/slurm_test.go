@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"yardstick/internal/schedtest"
 	"yardstick/solvers/isolate"
 )
 
@@ -49,8 +50,7 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `
 
 // startSlurm starts a Slurm of one node for the test and its child processes.
-// However the test ends, its daemons end with it. Where it cannot start, the test
-// is skipped.
+// However the test ends, its daemons end with it.
 func startSlurm(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -59,7 +59,7 @@ func startSlurm(t *testing.T) {
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "scontrol"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%v: internal/prepare.sh test installs Debian's slurm-wlm", err)
+			schedtest.Missing(t, "%v: internal/prepare.sh test installs Debian's slurm-wlm", err)
 		}
 	}
 	dir, err := os.MkdirTemp("", "slurm") // a socket's path is short
@@ -101,8 +101,8 @@ func startSlurm(t *testing.T) {
 		if err == nil && strings.HasPrefix(string(state), "idle") {
 			return
 		}
-		if time.Since(start) > 40*time.Second {
-			t.Skipf("Slurm does not start: sinfo says %q, %v; %s", state, err, logsIn(dir))
+		if time.Since(start) > 10*time.Minute {
+			schedtest.Missing(t, "Slurm does not start: sinfo says %q, %v; %s", state, err, logsIn(dir))
 		}
 	}
 }
@@ -126,7 +126,7 @@ func startDaemon(t *testing.T, dir, program string, args ...string) {
 		close(ended)
 	}()
 	if err := <-started; err != nil {
-		t.Skipf("%s does not start: %v", program, err)
+		schedtest.Missing(t, "%s does not start: %v", program, err)
 	}
 	t.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM)

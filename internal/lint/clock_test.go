@@ -21,7 +21,7 @@ var clockUses = map[string]struct {
 	"bench/report/browser_test.go":          {1, "ends a browser that hangs, after minutes"},
 	"cmd/bench/hunt_test.go":                {1, "interrupts at any moment, even after the end"},
 	"cmd/bench/resume_test.go":              {4, "kills at any moment; polls for an event"},
-	"cmd/bench/slurm_test.go":               {10, "polls for events for minutes; without Slurm it is skipped"},
+	"cmd/bench/slurm_test.go":               {10, "polls for events for minutes"},
 	"cmd/bench/starts_test.go":              {3, "a solver that hangs until it is killed"},
 	"datasets/damage_test.go":               {2, "a cap of a minute on milliseconds"},
 	"formulate/placement/placement_test.go": {2, "logged only"},
