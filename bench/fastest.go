@@ -2,17 +2,18 @@ package bench
 
 import (
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
 
 // fastest knows the least iteration times of the jobs of each instance, which
 // all its cells share.
-type fastest map[*Instance][]record.Opt[float64]
+type fastest map[*suite.Instance][]record.Opt[float64]
 
 // of returns the least iteration time of every job in seconds, missing where it
 // is not proven or, as for elastic jobs, not defined.
-func (f fastest) of(in *Instance) []record.Opt[float64] {
+func (f fastest) of(in *suite.Instance) []record.Opt[float64] {
 	if known, ok := f[in]; ok {
 		return known
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
@@ -41,8 +42,8 @@ func TestCellStopsAtItsLimit(t *testing.T) {
 	in := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 4))
 	after := 0
 	run := func(ctx context.Context, fails bool) CellResult {
-		c := Cell{Instance: &Instance{Instance: in}, Method: slow{MethodRef{Name: "slow"}, fails, &after}, Objectives: []sched.Objective{sched.TotalJCT}}
-		return RunCell(ctx, c, SuiteLimits{Solve: time.Hour, Cell: time.Millisecond}, false)
+		c := Cell{Instance: &suite.Instance{Instance: in}, Method: slow{MethodRef{Name: "slow"}, fails, &after}, Objectives: []sched.Objective{sched.TotalJCT}}
+		return RunCell(ctx, c, suite.Limits{Solve: time.Hour, Cell: time.Millisecond}, false)
 	}
 	r := run(context.Background(), false)
 	if r.Err != nil || r.Skipped || len(r.Outcomes) != 1 || r.Outcomes[0].Termination != milp.TimeLimit || len(r.Outcomes[0].Bounds) != 1 || !r.limited() {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"time"
 
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -36,7 +37,7 @@ type Method interface {
 type Problem struct {
 	Instance   *sched.Instance
 	Objectives []sched.Objective
-	Limits     SuiteLimits
+	Limits     suite.Limits
 	Seed       uint64 // of the instance; shared by all its methods
 }
 

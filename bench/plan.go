@@ -1,3 +1,9 @@
+// Package bench runs suites: it pairs the instances of a suite with methods, runs
+// every method on every instance, verifies every schedule, finds the
+// strongest proven denominator for each, and hands rows to bench/record.
+//
+// It names no policy and no importer: cmd/bench resolves names to
+// implementations and passes them in.
 package bench
 
 import (
@@ -12,40 +18,25 @@ import (
 	"strings"
 
 	"yardstick/bench/record"
-	"yardstick/datasets/build"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 )
 
 // Plan is the list of cells of a suite, fixed before anything runs.
 type Plan struct {
-	Suite     *Suite
-	Instances []*Instance
+	Suite     *suite.Suite
+	Instances []*suite.Instance
 	Cells     []Cell
 }
 
-// Instance is one built instance of a plan.
-type Instance struct {
-	*sched.Instance
-	Family string            // the source's name
-	Swept  map[string]string // values that the suite's matrix gave
-	SHA256 string
-	Seed   uint64
-	Note   string // what was dropped on the way from the trace, on the first instance of a family
-}
-
-// OfferedLoad returns the offered load of the instance's jobs, as
-// [build.OfferedLoad] defines it: missing of a burst, of elastic jobs, and where a
-// job would run for longer than there is time.
-func (in *Instance) OfferedLoad() record.Opt[float64] {
-	load, ok, err := build.OfferedLoad(in.Instance)
-	return record.Opt[float64]{V: load, Valid: ok && err == nil}
-}
+// MethodRef names a method, with parameters.
+type MethodRef = suite.MethodRef
 
 // Cell is the unit of work: one method on one instance.
 type Cell struct {
 	Index      int
 	ID         string // content hash, see cellID
-	Instance   *Instance
+	Instance   *suite.Instance
 	Method     Method
 	Objectives []sched.Objective
 }
@@ -55,13 +46,13 @@ type Resolve func(MethodRef) (Method, error)
 
 // NewPlan builds the suite's instances and pairs each with the methods and
 // references of its source.
-func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
+func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 	plan := &Plan{Suite: s}
 	for i := range s.Instances {
 		src := &s.Instances[i]
 		methods, err := resolveAll(src, resolve)
 		if err != nil {
-			return nil, s.source.locate(err)
+			return nil, s.Locate(err)
 		}
 		built, err := src.Build(s.Seed)
 		if err != nil {
@@ -87,7 +78,7 @@ func NewPlan(s *Suite, resolve Resolve) (*Plan, error) {
 	return plan, nil
 }
 
-func resolveAll(src *Source, resolve Resolve) ([]Method, error) {
+func resolveAll(src *suite.Source, resolve Resolve) ([]Method, error) {
 	var methods []Method
 	seen := map[string]bool{}
 	for _, ref := range append(append([]MethodRef{}, src.References...), src.Methods...) {
@@ -107,7 +98,7 @@ func resolveAll(src *Source, resolve Resolve) ([]Method, error) {
 // cellID hashes all that a cell's values depend on: the instance's name, content
 // and seed, the method with its version and parameters, the objectives and the
 // limits. Paths, machines and the number of workers are not part of it.
-func cellID(in *Instance, m Method, objectives []sched.Objective, limits SuiteLimits) string {
+func cellID(in *suite.Instance, m Method, objectives []sched.Objective, limits suite.Limits) string {
 	key, err := json.Marshal(struct {
 		Schema     int
 		Name       string // two slices of a trace may be equal
@@ -116,7 +107,7 @@ func cellID(in *Instance, m Method, objectives []sched.Objective, limits SuiteLi
 		Method     MethodRef
 		Version    string
 		Objectives []sched.Objective
-		Limits     SuiteLimits
+		Limits     suite.Limits
 	}{1, in.Name, in.SHA256, in.Seed, m.Ref(), m.Version(), objectives, limits})
 	if err != nil {
 		panic("bench: cell id: " + err.Error()) // strings and numbers only
@@ -161,7 +152,7 @@ func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 // WriteLines writes one JSON object per cell, in the order of the plan.
 func (p *Plan) WriteLines(w io.Writer) error {
 	enc := json.NewEncoder(w)
-	loads := map[*Instance]record.Opt[float64]{}
+	loads := map[*suite.Instance]record.Opt[float64]{}
 	for _, in := range p.Instances {
 		loads[in] = in.OfferedLoad()
 	}

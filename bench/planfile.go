@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"yardstick/bench/suite"
 	"yardstick/internal/strictjson"
 )
 
@@ -30,7 +31,9 @@ type PlanFile struct {
 const planFormat = 1
 
 // Parse reads the suite.
-func (f *PlanFile) Parse() (*Suite, error) { return ParseSuite(f.Suite, []byte(f.Text), f.Settings...) }
+func (f *PlanFile) Parse() (*suite.Suite, error) {
+	return suite.Parse(f.Suite, []byte(f.Text), f.Settings...)
+}
 
 // Plan makes the plan again and checks that it is the one that was recorded.
 func (f *PlanFile) Plan(resolve Resolve) (*Plan, error) {

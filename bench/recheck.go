@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/sched"
@@ -249,7 +250,7 @@ func (c *instanceCheck) load() {
 		c.fail("instance %s cannot be read, so that nothing about it was checked: %v", c.name, err)
 		return
 	}
-	built := &Instance{Instance: c.in}
+	built := &suite.Instance{Instance: c.in}
 	c.best, c.offered = fastest{}.of(built), built.OfferedLoad()
 }
 
@@ -384,7 +385,7 @@ func (s *scheduleCheck) checkJobs(in *sched.Instance, best []record.Opt[float64]
 	}
 	slices.SortStableFunc(s.jobs, func(a, b *record.Job) int { return cmp.Compare(a.Job, b.Job) })
 	var fresh record.Run
-	cell := CellResult{Cell: Cell{ID: s.jobs[0].CellID, Instance: &Instance{Instance: in}}, Outcomes: []Outcome{{}}}
+	cell := CellResult{Cell: Cell{ID: s.jobs[0].CellID, Instance: &suite.Instance{Instance: in}}, Outcomes: []Outcome{{}}}
 	addJobs(&fresh, &cell, s.jobs[0].Schedule, v, best)
 	for i, row := range s.jobs {
 		fresh.Jobs[i].ItersPredicted = row.ItersPredicted

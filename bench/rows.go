@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -84,7 +85,7 @@ type standings struct {
 }
 
 type standingKey struct {
-	instance  *Instance
+	instance  *suite.Instance
 	objective sched.Objective
 }
 
@@ -108,7 +109,7 @@ func newStandings(results []CellResult) *standings {
 	return all
 }
 
-func (a *standings) of(in *Instance, o sched.Objective) *standing {
+func (a *standings) of(in *suite.Instance, o sched.Objective) *standing {
 	key := standingKey{in, o}
 	if a.byKey[key] == nil {
 		a.byKey[key] = &standing{objective: o}

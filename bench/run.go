@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"yardstick/bench/suite"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
 )
@@ -136,7 +137,7 @@ func (r *CellResult) stopped(limit time.Duration) {
 // processor time can be told from the other cells'. The method's context ends with
 // the cell's time limit. Certificates are made and checked after its time has been
 // taken.
-func RunCell(ctx context.Context, cell Cell, limits SuiteLimits, debugging bool) (r CellResult) {
+func RunCell(ctx context.Context, cell Cell, limits suite.Limits, debugging bool) (r CellResult) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r.Cell = cell

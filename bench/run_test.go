@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
@@ -33,9 +34,9 @@ func instance(t *testing.T, gpus int, jobs ...[2]int) *sched.Instance {
 }
 
 func planOf(in *sched.Instance, objectives []sched.Objective, methods ...Method) *Plan {
-	p := &Plan{Suite: &Suite{Name: "test", Limits: SuiteLimits{Solve: time.Minute}}}
-	built := &Instance{Instance: in, Family: "test", SHA256: in.Hash()}
-	p.Instances = []*Instance{built}
+	p := &Plan{Suite: &suite.Suite{Name: "test", Limits: suite.Limits{Solve: time.Minute}}}
+	built := &suite.Instance{Instance: in, Family: "test", SHA256: in.Hash()}
+	p.Instances = []*suite.Instance{built}
 	for _, m := range methods {
 		c := Cell{Index: len(p.Cells), Instance: built, Method: m, Objectives: objectives}
 		c.ID = cellID(built, m, objectives, p.Suite.Limits)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/bounds/theorems"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -77,7 +78,7 @@ func (p *Replay) Predicted(jobs int) []int64 {
 
 // least returns what is proven about the least value of an objective in a class.
 // The total completion time is known from the total job completion time too.
-func (a *standings) least(in *Instance, objective sched.Objective, c sched.Class) theorems.Interval {
+func (a *standings) least(in *suite.Instance, objective sched.Objective, c sched.Class) theorems.Interval {
 	var known theorems.Interval
 	a.narrow(&known, standingKey{in, objective}, c, new(big.Rat))
 	if objective == sched.TotalCompletion {

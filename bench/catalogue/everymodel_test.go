@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -64,13 +65,13 @@ func TestEveryMethodOnEveryModel(t *testing.T) {
 	if os.Getenv("YARDSTICK_LONG") != "" {
 		seeds = 20
 	}
-	limits := bench.SuiteLimits{Solve: time.Minute, Nodes: 20, Memory: 4 << 30}
+	limits := suite.Limits{Solve: time.Minute, Nodes: 20, Memory: 4 << 30}
 	ran := map[string]int{}
 	for seed := range seeds {
 		all := schedtest.Every(seed)
 		for _, what := range slices.Sorted(maps.Keys(all)) {
 			in := all[what]
-			built := &bench.Instance{Instance: in, SHA256: in.Hash(), Family: what, Seed: seed}
+			built := &suite.Instance{Instance: in, SHA256: in.Hash(), Family: what, Seed: seed}
 			for _, ref := range everyMethod() {
 				m, err := Resolve(ref)
 				if err != nil {

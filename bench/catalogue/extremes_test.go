@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -59,7 +60,7 @@ func TestExtremes(t *testing.T) {
 func runExtreme(t *testing.T, seed uint64, in *sched.Instance) {
 	t.Helper()
 	problem := bench.Problem{Instance: in, Objectives: []sched.Objective{sched.TotalJCT, sched.WeightedCompletion, sched.Makespan},
-		Limits: bench.SuiteLimits{Solve: 200 * time.Millisecond, Nodes: 100, Memory: 1 << 30}, Seed: seed}
+		Limits: suite.Limits{Solve: 200 * time.Millisecond, Nodes: 100, Memory: 1 << 30}, Seed: seed}
 	if in.Deadline > 0 {
 		problem.Objectives = append(problem.Objectives, sched.ScheduledWeight)
 	}

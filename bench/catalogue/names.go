@@ -16,6 +16,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/errata"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
 	formulation "yardstick/formulate/elastic"
@@ -130,7 +131,7 @@ func Resolve(ref bench.MethodRef) (bench.Method, error) {
 	make, ok := all[ref.Name]
 	if !ok {
 		names := Names()
-		if best := bench.Nearest(ref.Name, names); best != "" {
+		if best := suite.Nearest(ref.Name, names); best != "" {
 			return nil, fmt.Errorf("method %q is unknown: the nearest is %q; docs/policies.md has them all", ref.Name, best)
 		}
 		return nil, fmt.Errorf("method %q is unknown: %s", ref.Name, strings.Join(names, ", "))

@@ -11,6 +11,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -188,7 +189,7 @@ func (e *evaluator) hopeless(in *sched.Instance, class sched.Class, cost *big.Ra
 // the class.
 func prove(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (*optimum, error) {
 	nodes := map[sched.Model]int{sched.ModelGang: gangNodes, sched.ModelPreemptive: slotNodes, sched.ModelSharing: sharingNodes, sched.ModelElastic: elasticNodes}
-	problem := bench.Problem{Instance: in, Objectives: []sched.Objective{obj}, Limits: bench.SuiteLimits{Nodes: nodes[in.Model]}}
+	problem := bench.Problem{Instance: in, Objectives: []sched.Objective{obj}, Limits: suite.Limits{Nodes: nodes[in.Model]}}
 	var reasons []string
 	for _, name := range catalogue.ExactNames(in.Model) {
 		method, err := catalogue.Resolve(catalogue.Proving(name, class))

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/solvers/isolate"
 )
@@ -71,7 +72,7 @@ func run(resolve bench.Resolve, q *request, in *sched.Instance) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, Instance: &bench.Instance{Instance: in, SHA256: q.SHA256, Family: q.Family, Seed: q.Seed}}
+	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, Instance: &suite.Instance{Instance: in, SHA256: q.SHA256, Family: q.Family, Seed: q.Seed}}
 	isolate.ForgetPeak()
 	r := bench.RunCell(context.Background(), cell, q.Limits, q.Debug)
 	r.PeakRSS = isolate.PeakResident()

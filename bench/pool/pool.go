@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/solvers/isolate"
 	"yardstick/solvers/milp"
@@ -33,7 +34,7 @@ type Pool struct {
 	Raise string // what gives a cell more time; by default limits.cell in the suite
 
 	grace  time.Duration // Grace, but in tests
-	limits bench.SuiteLimits
+	limits suite.Limits
 	procs  int // processors per child
 
 	mu     sync.Mutex
@@ -43,7 +44,7 @@ type Pool struct {
 
 // New returns a pool for as many workers as will run at a time. The limits are
 // those of every solve; Memory and CellTime are enforced from outside.
-func New(limits bench.SuiteLimits, workers int) *Pool {
+func New(limits suite.Limits, workers int) *Pool {
 	return &Pool{Raise: "limits.cell in the suite", grace: Grace, limits: limits, procs: max(runtime.NumCPU()/max(workers, 1), 1)}
 }
 
@@ -70,7 +71,7 @@ func (p *Pool) Run(ctx context.Context, c bench.Cell) bench.CellResult {
 
 // One runs a method on an instance for one objective and verifies its schedule.
 func (p *Pool) One(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective) bench.CellResult {
-	instance := &bench.Instance{Instance: in, Family: in.Name, SHA256: in.Hash()}
+	instance := &suite.Instance{Instance: in, Family: in.Name, SHA256: in.Hash()}
 	return p.Run(ctx, bench.Cell{Instance: instance, Method: m, Objectives: []sched.Objective{o}}).Verify()
 }
 
@@ -114,14 +115,14 @@ type worker struct {
 	enc     *gob.Encoder
 	replies chan reply // closed when the child closes the pipe
 	stderr  isolate.Head
-	current *bench.Instance // the one it has
+	current *suite.Instance // the one it has
 	dead    bool
 	exited  chan struct{}
 }
 
 // start starts a child on a thread that lives as long as the child: Linux
 // kills a child whose thread ends.
-func start(limits bench.SuiteLimits, procs int) (*worker, error) {
+func start(limits suite.Limits, procs int) (*worker, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("pool: finding the running executable: %w", err)
@@ -243,7 +244,7 @@ type (
 		ID         string
 		Method     bench.MethodRef
 		Objectives []sched.Objective
-		Limits     bench.SuiteLimits
+		Limits     suite.Limits
 		Debug      bool
 
 		SHA256, Family string // of the instance

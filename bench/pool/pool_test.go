@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -69,12 +70,12 @@ func cell(t *testing.T, name, instance string) bench.Cell {
 	t.Helper()
 	in := &sched.Instance{Name: instance, Model: sched.ModelGang, Cluster: sched.Uniform(1, 1, 1, 1), Jobs: []sched.Job{
 		{Weight: 1, Iters: 1, Stages: []sched.Stage{{Replicas: 1, Compute: 1}}}}}
-	return bench.Cell{ID: name, Instance: &bench.Instance{Instance: in, SHA256: in.Hash()}, Method: method{bench.MethodRef{Name: name}},
+	return bench.Cell{ID: name, Instance: &suite.Instance{Instance: in, SHA256: in.Hash()}, Method: method{bench.MethodRef{Name: name}},
 		Objectives: []sched.Objective{sched.TotalJCT}}
 }
 
 func TestCells(t *testing.T) {
-	limits := bench.SuiteLimits{Solve: time.Minute, Cell: 10 * time.Minute, Memory: 400 << 20}
+	limits := suite.Limits{Solve: time.Minute, Cell: 10 * time.Minute, Memory: 400 << 20}
 	patient := New(limits, 1)
 	patient.grace = time.Millisecond
 	defer patient.Close()
@@ -123,7 +124,7 @@ func TestCells(t *testing.T) {
 // One child serves many cells, and the instance of the cell before is not sent
 // again.
 func TestChildIsKept(t *testing.T) {
-	p := New(bench.SuiteLimits{}, 1)
+	p := New(suite.Limits{}, 1)
 	defer p.Close()
 	c, other := cell(t, "works", "one"), cell(t, "works", "two")
 	first := p.Run(context.Background(), c).Outcomes[0].Message
@@ -136,7 +137,7 @@ func TestChildIsKept(t *testing.T) {
 }
 
 func TestInterruption(t *testing.T) {
-	p := New(bench.SuiteLimits{}, 2)
+	p := New(suite.Limits{}, 2)
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
@@ -153,7 +154,7 @@ func TestInterruption(t *testing.T) {
 
 // The cost of a cell that does nothing.
 func BenchmarkCell(b *testing.B) {
-	p := New(bench.SuiteLimits{Memory: 4 << 30, Solve: time.Minute}, 1)
+	p := New(suite.Limits{Memory: 4 << 30, Solve: time.Minute}, 1)
 	defer p.Close()
 	c := cell(&testing.T{}, "works", "one")
 	for b.Loop() {

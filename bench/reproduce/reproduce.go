@@ -14,6 +14,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bench/report/chart"
+	"yardstick/bench/suite"
 )
 
 // Item is one table or figure of a paper.
@@ -89,7 +90,7 @@ func PlanFile(name string, scale float64) (*bench.PlanFile, error) {
 }
 
 // Suite is the suite of PlanFile.
-func Suite(name string, scale float64) (*bench.Suite, error) {
+func Suite(name string, scale float64) (*suite.Suite, error) {
 	f, err := PlanFile(name, scale)
 	if err != nil {
 		return nil, err

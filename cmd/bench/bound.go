@@ -18,6 +18,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/sched"
@@ -29,11 +30,11 @@ type boundFlags struct {
 	format, out      string
 	certificate      string
 	all              bool
-	limits           bench.SuiteLimits
+	limits           suite.Limits
 }
 
 func (a *app) boundCommand() *cobra.Command {
-	f := boundFlags{limits: bench.SuiteLimits{Memory: 4 << 30}}
+	f := boundFlags{limits: suite.Limits{Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "bound INSTANCE",
 		Short: "The ladder of all proven lower bounds of an instance",
@@ -57,7 +58,7 @@ these are, or are no better than, some of the class it is proven for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.bound(c.Context(), &f, args[0]) },
 	}
-	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is bounded")
+	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what is bounded")
 	c.Flags().StringVar(&f.class, "class", "", "class of the schedules to divide: N, P, S, E, EP or M, with an s appended if slotted")
 	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write instead of the terminal")
@@ -246,7 +247,7 @@ func (l *ladder) asPreemptive() *sched.Instance {
 // schedules runs every policy that the instance suits, on all processors at once,
 // and keeps the cheapest schedule that shows what the class can reach. The time
 // limit is that of all of them together.
-func (l *ladder) schedules(ctx context.Context, limits bench.SuiteLimits, debugging bool) error {
+func (l *ladder) schedules(ctx context.Context, limits suite.Limits, debugging bool) error {
 	in := l.asPreemptive()
 	var suited []bench.Method
 	for _, ref := range policyRefs() {

@@ -13,6 +13,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
+	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -118,8 +119,8 @@ func TestBoundTriesEveryPolicy(t *testing.T) {
 		}
 	}
 	for name, in := range models() {
-		l := &ladder{in: in, objective: bench.DefaultObjective, class: classOf(in)}
-		if err := l.schedules(context.Background(), bench.SuiteLimits{}, false); err != nil {
+		l := &ladder{in: in, objective: suite.DefaultObjective, class: classOf(in)}
+		if err := l.schedules(context.Background(), suite.Limits{}, false); err != nil {
 			t.Fatal(err)
 		}
 		if l.upper == nil || l.stopped > 0 || l.policies < 5 {
@@ -130,11 +131,11 @@ func TestBoundTriesEveryPolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := bench.Cell{Instance: &bench.Instance{Instance: in}, Method: m, Objectives: []sched.Objective{l.objective}}
+			c := bench.Cell{Instance: &suite.Instance{Instance: in}, Method: m, Objectives: []sched.Objective{l.objective}}
 			if bench.Suits(m, in) != nil {
 				continue
 			}
-			r := bench.RunCell(context.Background(), c, bench.SuiteLimits{}, true)
+			r := bench.RunCell(context.Background(), c, suite.Limits{}, true)
 			if r.Err != nil {
 				t.Fatalf("%s on %s: %v", ref, name, r.Err)
 			}
@@ -206,7 +207,7 @@ func TestOneDefaultObjective(t *testing.T) {
 	visit = func(c *cobra.Command) {
 		if f := c.Flags().Lookup("objective"); f != nil {
 			flags++
-			if f.DefValue != bench.DefaultObjective.String() {
+			if f.DefValue != suite.DefaultObjective.String() {
 				t.Errorf("bench %s: the default is %s", c.Name(), f.DefValue)
 			}
 		}
@@ -219,7 +220,7 @@ func TestOneDefaultObjective(t *testing.T) {
 		t.Errorf("%d commands have an objective", flags)
 	}
 	out := mustRun(t, "plan", "--format", "jsonl", write(t, "suite.yaml", "instances: [{name: a, slice: {jobs: 2}, tooLarge: drop}]\nmethods: [sjf]\n"))
-	if want := `"objectives":["` + bench.DefaultObjective.String() + `"]`; strings.Count(out, `"objectives":`) == 0 || strings.Count(out, want) != strings.Count(out, `"objectives":`) {
+	if want := `"objectives":["` + suite.DefaultObjective.String() + `"]`; strings.Count(out, `"objectives":`) == 0 || strings.Count(out, want) != strings.Count(out, `"objectives":`) {
 		t.Errorf("a suite's:\n%s", out)
 	}
 }
@@ -232,7 +233,7 @@ func TestSolveEveryModel(t *testing.T) {
 	all["sharing"] = schedtest.Every(0)["sharing of 3, slotted"]
 	for name, method := range want {
 		out := mustRun(t, "solve", instanceFile(t, all[name]))
-		for _, line := range []string{"method       " + method + "\n", "objective    " + bench.DefaultObjective.String() + ", in seconds\n", "gap          0: the schedule is optimal, proven"} {
+		for _, line := range []string{"method       " + method + "\n", "objective    " + suite.DefaultObjective.String() + ", in seconds\n", "gap          0: the schedule is optimal, proven"} {
 			if !strings.Contains(out, line) {
 				t.Errorf("%s: no %q in\n%s", name, line, out)
 			}

@@ -14,6 +14,7 @@ import (
 	"yardstick/bench/compare"
 	"yardstick/bench/report"
 	"yardstick/bench/reproduce"
+	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/datasets/fetch"
 	"yardstick/datasets/generate"
@@ -287,7 +288,7 @@ func (n *schemaNode) words(key string) []string {
 
 // suiteKeys lists the keys that --set takes, by their dotted names.
 func suiteKeys(source bool) map[string]*schemaNode {
-	text, err := json.Marshal(bench.Schema(nil))
+	text, err := json.Marshal(suite.Schema(nil))
 	var root schemaNode
 	if err != nil || json.Unmarshal(text, &root) != nil {
 		return nil // completion stays silent

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"yardstick/bench"
 	"yardstick/bench/catalogue"
+	"yardstick/bench/suite"
 )
 
 // settings holds the flags that a configuration file gives, by command and
@@ -41,7 +41,7 @@ func configFiles() []string {
 func readSettings(root *cobra.Command) ([]settings, error) {
 	var all []settings
 	for _, name := range configFiles() {
-		values, err := bench.ReadConfig(name)
+		values, err := readConfig(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -63,6 +63,17 @@ func readSettings(root *cobra.Command) ([]settings, error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// readConfig reads a configuration file: values of flags by command and flag.
+func readConfig(name string) (map[string]map[string]any, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]map[string]any
+	err = suite.DecodeYAML(data, &values)
+	return values, err
 }
 
 // variableOf is the environment variable of a command's flag: BENCH_RUN_TIME_LIMIT.
@@ -196,7 +207,7 @@ complete suites whose first line is
   # yaml-language-server: $schema=suite.schema.json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			text, err := json.MarshalIndent(bench.Schema(catalogue.Names()), "", "  ")
+			text, err := json.MarshalIndent(suite.Schema(catalogue.Names()), "", "  ")
 			if err != nil {
 				return err
 			}

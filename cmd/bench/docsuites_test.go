@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 )
 
 // suiteFiles returns every suite that is shipped.
@@ -33,7 +33,7 @@ func TestShippedSuites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := bench.ParseSuite(name, data)
+		s, err := suite.Parse(name, data)
 		if err != nil {
 			t.Error(err)
 			continue

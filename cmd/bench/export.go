@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/formulate"
 	"yardstick/formulate/elastic"
 	"yardstick/formulate/interval"
@@ -53,7 +53,7 @@ Formulations:
 	}
 	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(slices.Sorted(maps.Keys(formulations())), ", "))
 	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (of lp_solve)")
-	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what to minimise")
+	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what to minimise")
 	c.Flags().StringVar(&f.slot, "slot", "", "slot length of time-indexed and interval programs, such as 60s")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write; standard output if empty")
 	return c

@@ -19,6 +19,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/hunt"
+	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
@@ -66,7 +67,7 @@ no length; give them -p predictor=perfect, or hunt a-srpt-perfect.`,
 	c.Flags().StringVar(&f.policy, "policy", "", "the policy, such as a-srpt-perfect or srtf")
 	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
 	c.Flags().StringVar(&f.model, "model", "gang", "gang (continuous time), preemptive, sharing or elastic (slots)")
-	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "whose ratio counts")
+	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
 	c.Flags().IntVar(&f.space.Jobs, "jobs", 6, "the most jobs")
 	c.Flags().IntVar(&f.space.GPUs, "gpus", 4, "GPUs of the cluster")
 	c.Flags().IntVar(&f.space.Servers, "servers", 1, "servers that they are on")

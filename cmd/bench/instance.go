@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/datasets/build"
 	"yardstick/sched"
 )
@@ -51,7 +51,7 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 			if out == "" {
 				return usageError("-o OUT.json is missing: say where the instance is to be written")
 			}
-			src := bench.NewSource(args[0])
+			src := suite.NewSource(args[0])
 			for _, text := range settings {
 				key, value, ok := strings.Cut(text, "=")
 				if !ok {
@@ -86,7 +86,7 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 // yamlValue reads a value as a suite file would.
 func yamlValue(text string) any {
 	var v any
-	if err := bench.DecodeYAML([]byte(text), &v); err != nil || v == nil {
+	if err := suite.DecodeYAML([]byte(text), &v); err != nil || v == nil {
 		return text // such as >=2, which is text without quotes on a command line
 	}
 	return v
@@ -190,7 +190,7 @@ func extract(dir, name string) (*sched.Instance, error) {
 	if !ok {
 		all := slices.Sorted(maps.Keys(names))
 		hint := ""
-		if near := bench.Nearest(name, all); near != "" {
+		if near := suite.Nearest(name, all); near != "" {
 			hint = fmt.Sprintf(": the nearest is %q", near)
 		} else if len(all) > 0 {
 			hint = fmt.Sprintf(": the first is %q", all[0])

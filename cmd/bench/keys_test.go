@@ -14,6 +14,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
+	"yardstick/bench/suite"
 	"yardstick/datasets"
 )
 
@@ -30,7 +31,7 @@ type schemaKey struct {
 // without more ado.
 func schemaKeys(t *testing.T) []schemaKey {
 	t.Helper()
-	data, err := json.Marshal(bench.Schema(catalogue.Names()))
+	data, err := json.Marshal(suite.Schema(catalogue.Names()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func suiteWith(t *testing.T, k kind, path string, value any) string {
 
 // planned is all that a plan does, or why there is none.
 func planned(text string, settings ...string) (string, error) {
-	s, err := bench.ParseSuite("s.yaml", []byte(text), settings...)
+	s, err := suite.Parse("s.yaml", []byte(text), settings...)
 	if err != nil {
 		return "", err
 	}
@@ -354,7 +355,7 @@ func TestValuesOfTheWrongKind(t *testing.T) {
 func TestSweepsAreSettings(t *testing.T) {
 	sources, others := kinds(t)
 	contents := func(text string) (list []string, err error) {
-		s, err := bench.ParseSuite("s.yaml", []byte(text))
+		s, err := suite.Parse("s.yaml", []byte(text))
 		if err != nil {
 			return nil, err
 		}
@@ -421,7 +422,7 @@ references: [lb0]
 		"storage=1GB/s,2GB/s":                   "error: no source knows \"storage\"",
 		"singleShare=0.5":                       "error: say profiles",
 	} {
-		s, err := bench.ParseSuite("s.yaml", []byte(text), strings.Fields(settings)...)
+		s, err := suite.Parse("s.yaml", []byte(text), strings.Fields(settings)...)
 		if message, isError := strings.CutPrefix(want, "error: "); isError {
 			if err == nil || !strings.Contains(err.Error(), message) {
 				t.Errorf("--set %s: %v, want an error about %s", settings, err, message)
@@ -469,7 +470,7 @@ func TestOneDocument(t *testing.T) {
 	if err := os.WriteFile(file, []byte("run: {jobs: 1}\n---\nrun: {jobs: 2}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bench.ReadConfig(file); err == nil {
+	if _, err := readConfig(file); err == nil {
 		t.Error("a configuration of two documents is read")
 	}
 }

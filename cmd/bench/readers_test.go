@@ -17,6 +17,7 @@ import (
 	"yardstick/bench/hunt"
 	"yardstick/bench/journal"
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/bounds/certify"
 	"yardstick/datasets/interference"
 	"yardstick/datasets/philly"
@@ -105,7 +106,7 @@ func runReaders(t *testing.T, atPath func(string, func(string) error) func(strin
 		if err != nil {
 			return err
 		}
-		o, err := (&huntFlags{policy: "srtf", model: "preemptive", objective: bench.DefaultObjective.String(), space: hunt.Space{Jobs: 3, GPUs: 2, Servers: 1}, evaluations: 200, seed: 1, keep: "1"}).options(false)
+		o, err := (&huntFlags{policy: "srtf", model: "preemptive", objective: suite.DefaultObjective.String(), space: hunt.Space{Jobs: 3, GPUs: 2, Servers: 1}, evaluations: 200, seed: 1, keep: "1"}).options(false)
 		if err != nil {
 			return err
 		}

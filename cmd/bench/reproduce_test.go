@@ -12,6 +12,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/bench/reproduce"
+	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/sched"
 )
@@ -21,7 +22,7 @@ type reproduced struct {
 	prefix string // of the items' names
 	items  int
 	scales map[string]float64         // of each suite
-	shrink func(*bench.Source)        // what scales leave as it is
+	shrink func(*suite.Source)        // what scales leave as it is
 	check  func(*record.Ratio) string // what is wrong with a row; "" if nothing is
 	whole  func(*record.Run) string   // what is wrong with a run; nil for nothing
 }
@@ -34,7 +35,7 @@ func TestReproduce(t *testing.T) {
 		{
 			prefix: "asrpt-", items: 7,
 			scales: map[string]float64{"asrpt-fig4": 0.001, "asrpt-fig5": 0.2, "asrpt-fig6": 0.001, "asrpt-fig7": 0.001, "asrpt-fig8": 0.001, "asrpt-fig9": 0.001},
-			shrink: func(s *bench.Source) {
+			shrink: func(s *suite.Source) {
 				s.Trace = "builtin:pai?jobs=2000"
 				history := 200
 				s.History = &history
@@ -46,7 +47,7 @@ func TestReproduce(t *testing.T) {
 		}, {
 			prefix: "primal-dual-", items: 11,
 			scales: map[string]float64{"primal-dual": 0.05},
-			shrink: func(s *bench.Source) {
+			shrink: func(s *suite.Source) {
 				s.Slice.Repeat = 1
 				s.Cluster.Servers /= 10
 			},
@@ -59,7 +60,7 @@ func TestReproduce(t *testing.T) {
 		}, {
 			prefix: "lazer-", items: 9,
 			scales: map[string]float64{"lazer-earth": 0.001, "lazer-saturn": 0.0005, "lazer-uranus": 0.001, "lazer-testbed": 0.3, "lazer-loads": 0.01},
-			shrink: func(s *bench.Source) { // windows of a trace a tenth as long
+			shrink: func(s *suite.Source) { // windows of a trace a tenth as long
 				name, jobs, _ := strings.Cut(s.Trace, "?jobs=")
 				s.Trace = name + "?jobs=" + jobs[:len(jobs)-1]
 			},
@@ -67,7 +68,7 @@ func TestReproduce(t *testing.T) {
 		}, {
 			prefix: "sjf-bsbf-", items: 8,
 			scales: map[string]float64{"sjf-bsbf-physical": 0.3, "sjf-bsbf-240": 0.06, "sjf-bsbf-480": 0.03, "sjf-bsbf-load": 0.03, "sjf-bsbf-xi": 0.05},
-			shrink: func(s *bench.Source) { s.Slice.Repeat = 1 },
+			shrink: func(s *suite.Source) { s.Slice.Repeat = 1 },
 			check:  sharingBounded,
 			whole:  someMalleable,
 		},

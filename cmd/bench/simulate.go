@@ -16,6 +16,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/datasets/build"
 	"yardstick/datasets/joblist"
@@ -83,7 +84,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	if err := bench.Suits(method, in); err != nil {
 		return usageError("%s: %w", path, err)
 	}
-	v, err := a.runMethod(ctx, method, in, bench.DefaultObjective, bench.SuiteLimits{})
+	v, err := a.runMethod(ctx, method, in, suite.DefaultObjective, suite.Limits{})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -28,11 +29,11 @@ type solveFlags struct {
 	slot        string
 	program     string
 	schedule    string
-	limits      bench.SuiteLimits
+	limits      suite.Limits
 }
 
 func (a *app) solveCommand() *cobra.Command {
-	f := solveFlags{limits: bench.SuiteLimits{Memory: 4 << 30}}
+	f := solveFlags{limits: suite.Limits{Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "solve INSTANCE",
 		Short: "Solve one instance exactly: status, schedule, proven bound, gap",
@@ -58,7 +59,7 @@ if an answer is found to be wrong.`,
 	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: "+strings.Join(catalogue.Solvers(), " or "))
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
 	c.Flags().StringVar(&f.program, "program", "", "for time-indexed: starts, configurations or servers")
-	c.Flags().StringVar(&f.objective, "objective", bench.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
+	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().DurationVar(&f.limits.Solve, "time-limit", time.Minute, "wall-clock limit")
 	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit; 0 for none")
@@ -131,7 +132,7 @@ type solved struct {
 
 // runMethod runs one method on one instance the way a suite would, in a child
 // process.
-func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective, limits bench.SuiteLimits) (*solved, error) {
+func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective, limits suite.Limits) (*solved, error) {
 	workers := pool.New(limits, 1)
 	workers.Debug, workers.Raise = a.debug, "--time-limit"
 	defer workers.Close()

@@ -10,6 +10,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
+	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -23,7 +24,7 @@ func storeCertificates(t *testing.T, in *sched.Instance, methods ...string) []st
 		if err != nil {
 			t.Fatal(err)
 		}
-		workers := pool.New(bench.SuiteLimits{Nodes: 1_000_000}, 1)
+		workers := pool.New(suite.Limits{Nodes: 1_000_000}, 1)
 		r := workers.One(t.Context(), m, in, sched.TotalJCT)
 		workers.Close()
 		if r.Err != nil {

@@ -1,4 +1,4 @@
-package bench
+package suite
 
 import (
 	"cmp"
@@ -8,12 +8,31 @@ import (
 	"slices"
 	"strings"
 
+	"yardstick/bench/record"
 	"yardstick/datasets"
 	"yardstick/datasets/build"
 	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
 	"yardstick/sched"
 )
+
+// Instance is one built instance of a suite.
+type Instance struct {
+	*sched.Instance
+	Family string            // the source's name
+	Swept  map[string]string // values that the suite's matrix gave
+	SHA256 string
+	Seed   uint64
+	Note   string // what was dropped on the way from the trace, on the first instance of a family
+}
+
+// OfferedLoad returns the offered load of the instance's jobs, as
+// [build.OfferedLoad] defines it: missing of a burst, of elastic jobs, and where a
+// job would run for longer than there is time.
+func (in *Instance) OfferedLoad() record.Opt[float64] {
+	load, ok, err := build.OfferedLoad(in.Instance)
+	return record.Opt[float64]{V: load, Valid: ok && err == nil}
+}
 
 // Build makes the source's instances: the one of its file, or one per window
 // of its trace.

@@ -1,10 +1,7 @@
-// Package bench runs suites: it turns a suite file into instances and methods,
-// runs every method on every instance, verifies every schedule, finds the
-// strongest proven denominator for each, and hands rows to bench/record.
-//
-// It names no policy and no importer: cmd/bench resolves names to
-// implementations and passes them in.
-package bench
+// Package suite reads suite files: it checks them against their schema, says
+// where what is wrong in them, sweeps the keys of their matrix, and builds the
+// instances of their sources. It knows no method but by reference.
+package suite
 
 import (
 	"errors"
@@ -31,7 +28,7 @@ type Suite struct {
 	Methods    []MethodRef       `yaml:"methods" json:"methods"`
 	References []MethodRef       `yaml:"references" json:"references"`
 	Matrix     *Matrix           `yaml:"matrix" json:"matrix,omitempty"`
-	Limits     SuiteLimits       `yaml:"limits" json:"limits"`
+	Limits     Limits            `yaml:"limits" json:"limits"`
 
 	source source
 }
@@ -110,8 +107,8 @@ type ClusterRef struct {
 // DefaultObjective is the objective of suites and commands that name none.
 const DefaultObjective = sched.TotalJCT
 
-// SuiteLimits bound every single solve.
-type SuiteLimits struct {
+// Limits bound every single solve.
+type Limits struct {
 	Solve  time.Duration `yaml:"solve" json:"solve"`   // wall clock
 	Nodes  int           `yaml:"nodes" json:"nodes"`   // search nodes; 0 for no limit
 	Memory sched.Bytes   `yaml:"memory" json:"memory"` // of a process that runs cells
@@ -122,7 +119,7 @@ type SuiteLimits struct {
 }
 
 // CellTime returns the wall-clock limit of a cell of so many objectives; 0 for none.
-func (l SuiteLimits) CellTime(objectives int) time.Duration {
+func (l Limits) CellTime(objectives int) time.Duration {
 	if l.Cell > 0 {
 		return l.Cell
 	}
@@ -158,11 +155,11 @@ func (m MethodRef) String() string {
 	return m.Name + "(" + strings.Join(parts, ",") + ")"
 }
 
-// ParseSuite reads a suite file and applies settings of the form key=value,value
+// Parse reads a suite file and applies settings of the form key=value,value
 // to it. Unknown keys, wrong types and missing values are errors that show line
 // and column.
-func ParseSuite(name string, data []byte, settings ...string) (*Suite, error) {
-	s := &Suite{APIVersion: APIVersion, Name: "suite", Seed: 1, Limits: SuiteLimits{Solve: time.Minute, Memory: 4 << 30}}
+func Parse(name string, data []byte, settings ...string) (*Suite, error) {
+	s := &Suite{APIVersion: APIVersion, Name: "suite", Seed: 1, Limits: Limits{Solve: time.Minute, Memory: 4 << 30}}
 	if err := decodeStrictly(data, s); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file is empty")

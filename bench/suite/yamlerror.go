@@ -1,4 +1,4 @@
-package bench
+package suite
 
 import (
 	"errors"
@@ -72,11 +72,11 @@ func at(tk *token.Token, message string) error {
 	return fmt.Errorf("[%d:%d] %s\n%s", tk.Position.Line, tk.Position.Column, message, p.PrintErrorToken(tk, false))
 }
 
-// locate returns an error with the place of the value that it mentions in quotes,
+// Locate returns an error with the place of the value that it mentions in quotes,
 // if the suite's text has it, after the file's name.
-func (s source) locate(err error) error {
-	if located := s.bare(err); located != err {
-		return fmt.Errorf("%s: %w", s.name, located)
+func (s *Suite) Locate(err error) error {
+	if located := s.source.bare(err); located != err {
+		return fmt.Errorf("%s: %w", s.source.name, located)
 	}
 	return err
 }

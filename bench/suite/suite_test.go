@@ -1,4 +1,4 @@
-package bench
+package suite
 
 import (
 	"reflect"
@@ -15,8 +15,8 @@ instances:
 methods: [fifo]
 `
 
-func TestParseSuiteDefaults(t *testing.T) {
-	s, err := ParseSuite("s.yaml", []byte(minimalSuite))
+func TestParseDefaults(t *testing.T) {
+	s, err := Parse("s.yaml", []byte(minimalSuite))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,8 @@ func TestParseSuiteDefaults(t *testing.T) {
 	}
 }
 
-func TestParseSuite(t *testing.T) {
-	s, err := ParseSuite("s.yaml", []byte(`
+func TestParse(t *testing.T) {
+	s, err := Parse("s.yaml", []byte(`
 apiVersion: yardstick/v1
 name: full
 seed: 7
@@ -60,7 +60,7 @@ limits: {solve: 90s, nodes: 1000, memory: 4GiB}
 	}
 }
 
-func TestParseSuiteErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct{ suite, want string }{
 		"empty":          {"", "empty"},
 		"unknown key":    {"methds: [fifo]\n" + minimalSuite, `nearest key is "methods"`},
@@ -84,7 +84,7 @@ func TestParseSuiteErrors(t *testing.T) {
 		"weights":        {"instances:\n  - weights: heavy\nmethods: [fifo]\n", "heavy"},
 		"where to slice": {"instances:\n  - slice: {at: bussiest}\nmethods: [fifo]\n", "busiest"},
 	} {
-		_, err := ParseSuite("s.yaml", []byte(c.suite))
+		_, err := Parse("s.yaml", []byte(c.suite))
 		if err == nil {
 			t.Errorf("%s: no error", name)
 			continue
@@ -104,7 +104,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestMatrix(t *testing.T) {
-	s, err := ParseSuite("s.yaml", []byte(`
+	s, err := Parse("s.yaml", []byte(`
 instances:
   - name: a
     slice: {jobs: 3}
@@ -139,7 +139,7 @@ matrix:
 // Sources that draw alike have the same jobs and container types whatever they
 // are called, and others have not.
 func TestDrawAs(t *testing.T) {
-	s, err := ParseSuite("s.yaml", []byte(`
+	s, err := Parse("s.yaml", []byte(`
 instances:
   - {name: a, drawAs: x, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 2}}
   - {name: b, drawAs: x, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 3}}
@@ -181,7 +181,7 @@ func TestMatrixErrors(t *testing.T) {
 		"partial include": {"{slice.jobs: [4], cluster.servers: [2], include: [{slice.jobs: 4}]}", "every swept key"},
 		"nothing left":    {"{slice.jobs: [4], exclude: [{slice.jobs: 4}]}", "no combination"},
 	} {
-		_, err := ParseSuite("s.yaml", []byte(minimalSuite+"matrix: "+c.matrix+"\n"))
+		_, err := Parse("s.yaml", []byte(minimalSuite+"matrix: "+c.matrix+"\n"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v does not contain %q", name, err, c.want)
 		}
@@ -205,7 +205,7 @@ func TestMessagesHavePlaces(t *testing.T) {
 		"name: x\ninstances: 3\nmethods: [m]\n":                         {"[2:12]"},
 		head + "methods: [m]\n  limits: {}\n":                           {"[5:"},
 	} {
-		_, err := ParseSuite("s.yaml", []byte(text))
+		_, err := Parse("s.yaml", []byte(text))
 		if err == nil {
 			t.Errorf("no error for\n%s", text)
 			continue
@@ -220,13 +220,13 @@ func TestMessagesHavePlaces(t *testing.T) {
 
 // Whatever the file holds, reading it ends with a suite that is valid or with an
 // error that names the file.
-func FuzzParseSuite(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, text := range []string{minimalSuite, "", "instances: [{name: a, drawAs: x, model: elastic, slice: {jobs: 4, at: random}, cluster: {servers: 2}}]\nmethods: [{name: sjf, params: {blocking: skip}}]\nmatrix: {slice.jobs: [3, 4], exclude: [{slice.jobs: 3}]}\nlimits: {solve: 1m}\n",
 		"instances:\n  - &a {trace: x, where: {gpus: [\">=8\"]}}\n  - <<: *a\n    name: b\nmethods: [fifo]\n"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ParseSuite("s.yaml", data)
+		s, err := Parse("s.yaml", data)
 		if err != nil {
 			if !strings.Contains(err.Error(), "s.yaml") {
 				t.Errorf("%v", err)
