@@ -46,10 +46,10 @@ func TestCellStopsAtItsLimit(t *testing.T) {
 		return RunCell(ctx, c, suite.Limits{Solve: time.Hour, Cell: time.Millisecond}, false)
 	}
 	r := run(context.Background(), false)
-	if r.Err != nil || r.Skipped || len(r.Outcomes) != 1 || r.Outcomes[0].Termination != milp.TimeLimit || len(r.Outcomes[0].Bounds) != 1 || !r.limited() {
+	if r.Err != nil || r.Skipped || len(r.Outcomes) != 1 || r.Outcomes[0].Termination != milp.TimeLimit || len(r.Outcomes[0].Bounds) != 1 || !r.Limited() {
 		t.Errorf("at its limit: %+v", r)
 	}
-	if r := run(context.Background(), true); TerminationOf(r.Err) != milp.TimeLimit || errors.Is(r.Err, ErrPanicked) || !r.limited() {
+	if r := run(context.Background(), true); TerminationOf(r.Err) != milp.TimeLimit || errors.Is(r.Err, ErrPanicked) || !r.Limited() {
 		t.Errorf("with nothing at its limit: %+v", r)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

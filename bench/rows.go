@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -33,7 +32,7 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 		}
 		opened := make([]CellResult, to-from)
 		for i := range opened {
-			opened[i] = results[from+i].open()
+			opened[i] = results[from+i].Open()
 		}
 		violations = errors.Join(violations, addInstance(run, plan, opened))
 		from = to
@@ -96,11 +95,11 @@ func newStandings(results []CellResult) *standings {
 		for k, objective := range r.Cell.Objectives {
 			st := all.of(r.Cell.Instance, objective)
 			if r.Outcomes == nil {
-				st.limited = st.limited || r.limited()
+				st.limited = st.limited || r.Limited()
 				continue
 			}
 			st.bounds = append(st.bounds, r.Outcomes[k].Bounds...)
-			st.limited = st.limited || r.Outcomes[k].wallLimited()
+			st.limited = st.limited || r.Outcomes[k].Limited()
 			if v := r.Verified[k]; v != nil {
 				st.addSchedule(r.Cell.Method.Ref().String(), v)
 			}
@@ -135,7 +134,7 @@ func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *s
 	}
 	if r.Err != nil {
 		row.Termination, row.Message = string(TerminationOf(r.Err)), record.Text(r.Err.Error())
-		row.WallLimited = r.limited()
+		row.WallLimited = r.Limited()
 		return row
 	}
 	o := &r.Outcomes[k]
@@ -163,15 +162,6 @@ func undefined(o sched.Objective) string {
 		return "the instance has no deadline"
 	}
 	return "the schedule leaves jobs out"
-}
-
-// wallLimited reports whether a limit in wall-clock time or memory shaped the
-// outcome.
-func (o *Outcome) wallLimited() bool {
-	limited := func(t milp.Termination) bool {
-		return t == milp.TimeLimit || t == milp.MemoryLimit || t == milp.Interrupted
-	}
-	return limited(o.Termination) || slices.ContainsFunc(o.Solves, func(s Solve) bool { return limited(s.Result.Termination) })
 }
 
 func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Outcome) {
@@ -403,7 +393,7 @@ func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 		if b.Certified {
 			row.Certificate = run.AddCertificate(b.Certificate)
 		}
-		row.WallLimited = r.Outcomes[k].wallLimited()
+		row.WallLimited = r.Outcomes[k].Limited()
 		run.Bounds = append(run.Bounds, row)
 	}
 }
@@ -462,17 +452,4 @@ func gap(primal, dual float64) record.Opt[float64] {
 		return finite(0)
 	}
 	return finite(math.Abs(primal-dual) / math.Abs(primal))
-}
-
-// Failures counts the cells that failed, and lists why.
-func Failures(results []CellResult) (failed []string, skipped int) {
-	for i := range results {
-		switch r := &results[i]; {
-		case r.Skipped:
-			skipped++
-		case r.Err != nil:
-			failed = append(failed, fmt.Sprintf("%s on %s: %v", r.Cell.Method.Ref(), r.Cell.Instance.Name, r.Err))
-		}
-	}
-	return failed, skipped
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"yardstick/bench/journal"
-	"yardstick/solvers/milp"
 )
 
 // Store keeps the outcomes of finished cells in a journal. A nil store keeps
@@ -85,12 +84,12 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 	case err != nil:
 		s.unread(err)
 		return CellResult{}, false
-	case r.limited() && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
+	case r.Limited() && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
 		return CellResult{}, false
 	case r.Err != nil && s.options.RetryFailed:
 		return CellResult{}, false
 	}
-	return CellResult{Cell: c, Err: r.Err, Reused: true, Wall: r.Wall, stored: s}, true
+	return CellResult{Cell: c, Err: r.Err, Reused: true, Wall: r.Wall, stored: s.reader(c)}, true
 }
 
 // put appends a finished cell and lets go of its outcomes.
@@ -106,28 +105,13 @@ func (s *Store) put(r *CellResult) bool {
 		s.fail(err)
 		return false
 	}
-	r.Outcomes, r.Verified, r.stored = nil, nil, s
+	r.Outcomes, r.Verified, r.stored = nil, nil, s.reader(r.Cell)
 	return true
 }
 
-// open returns the result with its outcomes and verifies every schedule, which
-// a file or another process may have changed.
-func (r *CellResult) open() CellResult {
-	if r.stored == nil || r.Skipped {
-		return *r
-	}
-	full, err := r.stored.read(r.Cell)
-	if err != nil {
-		r.Err = Killed(milp.OtherError, err.Error()+": run again")
-		return CellResult{Cell: r.Cell, Err: r.Err}
-	}
-	full.Reused = r.Reused
-	full = full.Verify()
-	if full.Err != nil && r.Err == nil { // it was verified before it was stored
-		full.Err = fmt.Errorf("%w; the journal was changed since: run again with --force", full.Err)
-	}
-	r.Err = full.Err
-	return full
+// reader returns what reads a finished cell again.
+func (s *Store) reader(c Cell) func() (CellResult, error) {
+	return func() (CellResult, error) { return s.read(c) }
 }
 
 func (s *Store) read(c Cell) (CellResult, error) {
@@ -144,16 +128,4 @@ func (s *Store) read(c Cell) (CellResult, error) {
 		return r, fmt.Errorf("the journal's cell %s (%s on %s): %w", c.ID, c.Method.Ref(), c.Instance.Name, err)
 	}
 	return r, nil
-}
-
-// Collect returns what a store holds of a plan; the rest is skipped.
-func Collect(plan *Plan, s *Store) []CellResult {
-	results := make([]CellResult, len(plan.Cells))
-	for i, c := range plan.Cells {
-		results[i] = CellResult{Cell: c, Skipped: true}
-		if r, ok := s.find(c); ok {
-			results[i] = r
-		}
-	}
-	return results
 }

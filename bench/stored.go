@@ -10,7 +10,6 @@ import (
 	"yardstick/bounds/certify"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
-	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
 )
 
@@ -49,42 +48,10 @@ type storedSolve struct {
 	Stats        milp.Stats
 }
 
-// storedError is an error with what can be told of it after it was text.
-type storedError struct {
-	Text     string `json:"text"`
-	Panicked bool   `json:"panicked,omitempty"`
-	Invalid  bool   `json:"invalid,omitempty"` // an invalid schedule
-	Refuted  bool   `json:"refuted,omitempty"` // a bound that its certificate does not prove
-	Ended    string `json:"ended,omitempty"`   // the termination of a cell that was killed
-}
-
-// Error implements error.
-func (e *storedError) Error() string { return e.Text }
-
-// Is makes a stored error the same as the one that was stored.
-func (e *storedError) Is(target error) bool {
-	return target == ErrPanicked && e.Panicked || target == ErrInvalidSchedule && e.Invalid || target == ErrBoundRefuted && e.Refuted
-}
-
-// Killed returns the error of a cell whose process was ended from outside.
-func Killed(t milp.Termination, text string) error { return &storedError{Text: text, Ended: string(t)} }
-
-// TerminationOf says how a cell ended that has an error.
-func TerminationOf(err error) milp.Termination {
-	var stored *storedError
-	switch {
-	case errors.As(err, &stored) && stored.Ended != "":
-		return milp.Termination(stored.Ended)
-	case errors.Is(err, ErrPanicked):
-		return milp.Crashed
-	}
-	return milp.OtherError
-}
-
 // Encode returns the stored form of a result.
 func (r *CellResult) Encode() ([]byte, error) {
 	s := storedCell{ID: r.Cell.ID, Method: r.Cell.Method.Ref().String(), Instance: r.Cell.Instance.Name,
-		Limited: r.limited(), Wall: r.Wall, CPU: r.CPU, PeakRSS: r.PeakRSS}
+		Limited: r.Limited(), Wall: r.Wall, CPU: r.CPU, PeakRSS: r.PeakRSS}
 	if r.Err != nil {
 		var stored *storedError
 		if !errors.As(r.Err, &stored) {
@@ -131,7 +98,7 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 	r.Wall, r.CPU, r.PeakRSS = s.Wall, s.CPU, s.PeakRSS
 	if s.Err != nil {
 		r.Err = s.Err
-		if len(s.Outcomes) > 0 || r.limited() != s.Limited {
+		if len(s.Outcomes) > 0 || r.Limited() != s.Limited {
 			return r, errors.New("its error does not go with the rest")
 		}
 		return r, nil
@@ -165,7 +132,7 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 		}
 		r.Outcomes = append(r.Outcomes, o)
 	}
-	if r.limited() != s.Limited {
+	if r.Limited() != s.Limited {
 		return r, errors.New("it says otherwise than its outcomes whether a limit shaped them")
 	}
 	return r, nil
@@ -215,31 +182,4 @@ func orInf(v *float64, sign int) float64 {
 		return math.Inf(sign)
 	}
 	return *v
-}
-
-// limited reports whether a limit in time or memory shaped the cell's values.
-func (r *CellResult) limited() bool {
-	if t := TerminationOf(r.Err); r.Err != nil {
-		return t == milp.TimeLimit || t == milp.MemoryLimit
-	}
-	for i := range r.Outcomes {
-		if r.Outcomes[i].wallLimited() {
-			return true
-		}
-	}
-	return false
-}
-
-// Verify checks every schedule of a result that comes from elsewhere.
-func (r CellResult) Verify() CellResult {
-	if r.Err != nil || r.Skipped {
-		return r
-	}
-	var v []*verify.Verified
-	if v, r.Err = verifyAll(r.Cell, r.Outcomes); r.Err != nil {
-		r.Outcomes = nil
-		return r
-	}
-	r.Verified = v
-	return r
 }

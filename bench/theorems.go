@@ -1,13 +1,6 @@
 package bench
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"math/big"
-
-	"yardstick/bench/record"
-	"yardstick/bench/suite"
 	"yardstick/bounds/theorems"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -24,43 +17,13 @@ type Theorems struct {
 	Headline func([]theorems.Result) (theorems.Result, bool)
 }
 
-// ErrTheoremViolated means that a proven theorem does not hold on a verified
-// schedule that meets its assumptions: the theorem, its proof or this program is
-// wrong.
-var ErrTheoremViolated = errors.New("a theorem is violated although its assumptions are met")
-
-// addTheorems adds what the theorems about the cell's policy say of its
-// schedule, and returns the result that sums it up, or nil, with the objective
-// that it is about.
-func addTheorems(run *record.Run, r *CellResult, all *standings) (*theorems.Result, sched.Objective, error) {
-	m, ok := r.Cell.Method.(*policyMethod)
-	if !ok || m.policy.Theorems == nil || len(r.Verified) == 0 || r.Verified[0] == nil {
-		return nil, 0, nil
+// TheoremsOf returns what is published about the policy that a method replays; nil
+// if the method is none, or nothing is.
+func TheoremsOf(m Method) *Theorems {
+	if p, ok := m.(*policyMethod); ok {
+		return p.policy.Theorems
 	}
-	in, v, about := r.Cell.Instance, r.Verified[0], m.policy.Theorems
-	results, err := about.Evaluate(v, r.Outcomes[0].Replay, all.least(in, about.Objective, v.Class()))
-	if err != nil {
-		return nil, 0, fmt.Errorf("theorems about %s on %s: %w", m.ref, in.Name, err)
-	}
-	var contradictions error
-	for i := range results {
-		run.Theorems = append(run.Theorems, theoremRow(r, &results[i]))
-		if t := &results[i]; t.Contradiction() {
-			contradictions = errors.Join(contradictions, fmt.Errorf("%w: %s (%s) about %s on %s", ErrTheoremViolated, t.Statement, t.Form, m.ref, in.Name))
-		}
-	}
-	if headline, ok := about.Headline(results); ok {
-		return &headline, about.Objective, contradictions
-	}
-	return nil, 0, contradictions
-}
-
-// addHeadline adds the theorem that sums a run up to its row.
-func addHeadline(row *record.Ratio, t *theorems.Result) {
-	row.Theorem, row.TheoremBound = record.Text(t.Statement+" ("+t.Form+")"), stated(t.Bound)
-	if t.Verdict == theorems.Holds || t.Verdict == theorems.Violated {
-		row.TheoremHolds = record.Some(t.Verdict == theorems.Holds)
-	}
+	return nil
 }
 
 // Predicted returns the predictions by job, or nil if the policy was told the
@@ -75,61 +38,3 @@ func (p *Replay) Predicted(jobs int) []int64 {
 	}
 	return list
 }
-
-// least returns what is proven about the least value of an objective in a class.
-// The total completion time is known from the total job completion time too.
-func (a *standings) least(in *suite.Instance, objective sched.Objective, c sched.Class) theorems.Interval {
-	var known theorems.Interval
-	a.narrow(&known, standingKey{in, objective}, c, new(big.Rat))
-	if objective == sched.TotalCompletion {
-		a.narrow(&known, standingKey{in, sched.TotalJCT}, c, sched.TotalJCT.ToBase(in.Instance, new(big.Rat)))
-	}
-	return known
-}
-
-// narrow narrows an interval down to what is proven under one objective, to
-// which a constant is added.
-func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Class, constant *big.Rat) {
-	st := a.byKey[key]
-	if st == nil {
-		return
-	}
-	if b := st.bound(c); b != nil {
-		if v := new(big.Rat).Add(b.Value, constant); known.Lower == nil || v.Cmp(known.Lower) > 0 {
-			known.Lower = v
-		}
-	}
-	if best := st.bestKnown(c); best != nil {
-		if v := new(big.Rat).Add(best, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
-			known.Upper = v
-		}
-	}
-}
-
-func theoremRow(r *CellResult, t *theorems.Result) record.Theorem {
-	row := record.Theorem{CellID: r.Cell.ID, Instance: r.Cell.Instance.Name, Method: r.Cell.Method.Ref().String(),
-		Theorem: t.Statement, Form: t.Form, Met: t.Met(), AtOptimum: t.AtOptimum, Verdict: string(t.Verdict),
-		Left: stated(inSeconds(t.Left)), Right: stated(inSeconds(t.Right)), Slack: stated(inSeconds(t.Slack)), Bound: stated(t.Bound)}
-	for i, a := range t.Unmet {
-		if i > 0 {
-			row.Unmet += "; "
-		}
-		row.Unmet += record.Text(a)
-	}
-	if t.Statement == theorems.PerJob {
-		row.Job = record.Some(int(t.Job))
-	}
-	return row
-}
-
-// stated is a side of an inequality. Those of 10^30 and more, which records refuse,
-// are left out: Theorem 1 of the A-SRPT paper as printed says such things of
-// predictions that are wrong by much.
-func stated(r *big.Rat) record.Opt[float64] {
-	if v := record.FromRat(r); math.Abs(v.V) < record.Most {
-		return v
-	}
-	return record.Opt[float64]{}
-}
-
-func inSeconds(microseconds *big.Rat) *big.Rat { return inUnit(sched.TotalCompletion, microseconds) }
