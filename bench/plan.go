@@ -1,6 +1,6 @@
 // Package bench runs suites: it pairs the instances of a suite with methods, runs
-// every method on every instance, verifies every schedule, finds the
-// strongest proven denominator for each, and hands rows to bench/record.
+// every method on every instance, verifies every schedule, checks every certificate
+// and keeps what is finished. Package tables makes rows of the results.
 //
 // It names no policy and no importer: cmd/bench resolves names to
 // implementations and passes them in.

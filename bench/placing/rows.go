@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
-	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/bench/tables"
 	"yardstick/solvers/milp"
 )
 
@@ -35,13 +35,13 @@ func (s *standing) prove(lower *big.Rat, by string, limited bool) {
 	s.lower, s.lowerBy, s.limited = lower, by, limited
 }
 
-// check returns bench.ErrBoundViolated if a verified value is below a proven
+// check returns tables.ErrBoundViolated if a verified value is below a proven
 // bound.
 func (s *standing) check(what string, c *Case) error {
 	if s.best == nil || s.lower == nil || s.best.Cmp(s.lower) >= 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: the %s of %s on %s is %s, the bound of %s %s", bench.ErrBoundViolated, what, s.bestBy, c.Name(),
+	return fmt.Errorf("%w: the %s of %s on %s is %s, the bound of %s %s", tables.ErrBoundViolated, what, s.bestBy, c.Name(),
 		s.best.RatString(), s.lowerBy, s.lower.RatString())
 }
 
@@ -63,7 +63,7 @@ func over(value, denominator *big.Rat) record.Opt[float64] {
 const lightest = "lightest-edges"
 
 // Rows makes the rows of placements.arrow, in order, without those that were
-// interrupted. The error, bench.ErrBoundViolated, comes beside complete rows.
+// interrupted. The error, tables.ErrBoundViolated, comes beside complete rows.
 func Rows(results []Result) ([]record.Placement, error) {
 	var rows []record.Placement
 	var violation error

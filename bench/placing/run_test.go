@@ -12,6 +12,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/bench/tables"
 	"yardstick/formulate/placement"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
@@ -191,7 +192,7 @@ func TestBadMethods(t *testing.T) {
 		return results[len(results)-1], rows[len(rows)-1], err
 	}
 
-	if _, _, err := run(fake{"liar", Alpha, place(milp.Proven, above)}); !errors.Is(err, bench.ErrBoundViolated) || !strings.Contains(err.Error(), "liar") {
+	if _, _, err := run(fake{"liar", Alpha, place(milp.Proven, above)}); !errors.Is(err, tables.ErrBoundViolated) || !strings.Contains(err.Error(), "liar") {
 		t.Errorf("a false proof: %v", err)
 	}
 	if _, row, err := run(fake{"boaster", Alpha, place(milp.Claimed, above)}); err != nil || row.Refuted != record.Some(true) || row.Proven != record.Some(false) {

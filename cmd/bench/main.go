@@ -20,6 +20,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
+	"yardstick/bench/tables"
 	"yardstick/solvers/isolate"
 )
 
@@ -94,7 +95,7 @@ func usageError(format string, args ...any) error {
 // exitCode returns the code that a method's failure calls for.
 func exitCode(err error) int {
 	switch {
-	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, bench.ErrBoundViolated), errors.Is(err, bench.ErrBoundRefuted), errors.Is(err, bench.ErrTheoremViolated):
+	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, tables.ErrBoundViolated), errors.Is(err, bench.ErrBoundRefuted), errors.Is(err, tables.ErrTheoremViolated):
 		return exitInvalid
 	case errors.Is(err, bench.ErrPanicked):
 		return exitInternal

@@ -13,6 +13,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/reproduce"
 	"yardstick/bench/suite"
+	"yardstick/bench/tables"
 	"yardstick/datasets"
 	"yardstick/sched"
 )
@@ -121,7 +122,7 @@ func (p *reproduced) run(t *testing.T, name string) *record.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := bench.Rows(plan, bench.Run(context.Background(), plan, bench.Options{}))
+	run, err := tables.Rows(plan, bench.Run(context.Background(), plan, bench.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/bench/tables"
 	"yardstick/sched"
 )
 
@@ -284,7 +285,7 @@ func (a *app) tabulate(plan *bench.Plan, results []bench.CellResult, dir string,
 			reused++
 		}
 	}
-	rows, violation := bench.Rows(plan, results)
+	rows, violation := tables.Rows(plan, results)
 	failed, skipped := bench.Failures(results)
 	var err error
 	rows.Manifest, err = a.manifest(plan, t.inputs, t.start)

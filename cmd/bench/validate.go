@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"yardstick/bench"
 	"yardstick/bench/errata"
 	"yardstick/bench/record"
+	"yardstick/bench/tables"
 	"yardstick/bounds/theorems"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -92,7 +92,7 @@ func contradicted(list []string) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return &exitError{exitInvalid, fmt.Errorf("%w: %s", bench.ErrTheoremViolated, strings.Join(list, "; "))}
+	return &exitError{exitInvalid, fmt.Errorf("%w: %s", tables.ErrTheoremViolated, strings.Join(list, "; "))}
 }
 
 func (a *app) validateInstance(ctx context.Context, f *validateFlags, path string) error {
@@ -297,7 +297,7 @@ func (row *entryRow) add(found *errata.Evidence, err error, check func(*errata.E
 			row.Verdicts = append(row.Verdicts, fmt.Sprintf("%s (%s): %s", r.Statement, r.Form, r.Verdict))
 		}
 		if r.Contradiction() {
-			problems = errors.Join(problems, fmt.Errorf("%w: %s (%s)", bench.ErrTheoremViolated, r.Statement, r.Form))
+			problems = errors.Join(problems, fmt.Errorf("%w: %s (%s)", tables.ErrTheoremViolated, r.Statement, r.Form))
 		}
 	}
 	if problems != nil {

@@ -18,6 +18,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/hunt"
 	"yardstick/bench/record"
+	"yardstick/bench/tables"
 	"yardstick/bounds/certify"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
@@ -103,7 +104,7 @@ func (a *app) verifyFolder(ctx context.Context, dir string, workers int, quiet b
 		workers = runtime.GOMAXPROCS(0)
 	}
 	watch, clear := a.watchChecks(quiet)
-	found, err := bench.Recheck(ctx, run, workers, watch)
+	found, err := tables.Recheck(ctx, run, workers, watch)
 	clear()
 	for _, text := range found.Failed {
 		fmt.Fprintln(a.out, text)

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/bench/tables"
 	"yardstick/bounds/certify"
 	"yardstick/sched"
 )
@@ -302,7 +302,7 @@ var unchecked = map[string]string{
 func changeFields(t *testing.T, dir string) {
 	runs := byInstance(openRun(t, dir))
 	recheck := func(run *record.Run) []string {
-		found, err := bench.Recheck(t.Context(), run, 2, nil)
+		found, err := tables.Recheck(t.Context(), run, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

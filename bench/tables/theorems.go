@@ -1,4 +1,4 @@
-package bench
+package tables
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
 	"yardstick/bounds/theorems"
@@ -20,8 +21,8 @@ var ErrTheoremViolated = errors.New("a theorem is violated although its assumpti
 // addTheorems adds what the theorems about the cell's policy say of its
 // schedule, and returns the result that sums it up, or nil, with the objective
 // that it is about.
-func addTheorems(run *record.Run, r *CellResult, all *standings) (*theorems.Result, sched.Objective, error) {
-	about := TheoremsOf(r.Cell.Method)
+func addTheorems(run *record.Run, r *bench.CellResult, all *standings) (*theorems.Result, sched.Objective, error) {
+	about := bench.TheoremsOf(r.Cell.Method)
 	if about == nil || len(r.Verified) == 0 || r.Verified[0] == nil {
 		return nil, 0, nil
 	}
@@ -81,7 +82,7 @@ func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Cl
 	}
 }
 
-func theoremRow(r *CellResult, t *theorems.Result) record.Theorem {
+func theoremRow(r *bench.CellResult, t *theorems.Result) record.Theorem {
 	row := record.Theorem{CellID: r.Cell.ID, Instance: r.Cell.Instance.Name, Method: r.Cell.Method.Ref().String(),
 		Theorem: t.Statement, Form: t.Form, Met: t.Met(), AtOptimum: t.AtOptimum, Verdict: string(t.Verdict),
 		Left: stated(inSeconds(t.Left)), Right: stated(inSeconds(t.Right)), Slack: stated(inSeconds(t.Slack)), Bound: stated(t.Bound)}

@@ -1,4 +1,4 @@
-package bench
+package tables
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
@@ -13,7 +14,6 @@ import (
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/verify"
-	"yardstick/solvers/milp"
 )
 
 // ring is an elastic instance: one GPU, three jobs of a slot of 1 s each that weigh
@@ -45,9 +45,9 @@ func inOrder(in *sched.Instance, jobs ...sched.JobID) *sched.Schedule {
 var slottedElastic = sched.Class{Kind: sched.E, Slotted: true}
 
 // weighs is a method that runs some jobs, and proves a bound if it is not 0.
-func weighs(name string, bound int64, jobs ...sched.JobID) Method {
-	return Heuristic(MethodRef{Name: name}, "1", func(_ context.Context, p Problem, o sched.Objective) (Outcome, error) {
-		out := Outcome{Schedule: inOrder(p.Instance, jobs...), Termination: Completed}
+func weighs(name string, bound int64, jobs ...sched.JobID) bench.Method {
+	return bench.Heuristic(bench.MethodRef{Name: name}, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
+		out := bench.Outcome{Schedule: inOrder(p.Instance, jobs...), Termination: bench.Completed}
 		if bound > 0 {
 			out.Bounds = []bounds.Bound{{Name: name, Class: slottedElastic, Objective: o, Value: big.NewRat(bound, 1)}}
 		}
@@ -55,16 +55,16 @@ func weighs(name string, bound int64, jobs ...sched.JobID) Method {
 	})
 }
 
-func upper(name string, class sched.Class, value int64) Method {
-	return LowerBound(MethodRef{Name: name}, "1", Closed(func(_ *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+func upper(name string, class sched.Class, value int64) bench.Method {
+	return bench.LowerBound(bench.MethodRef{Name: name}, "1", bench.Closed(func(_ *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 		return bounds.Bound{Name: name, Class: class, Objective: o, Value: big.NewRat(value, 1)}, nil
 	}))
 }
 
-func weightRows(t *testing.T, methods ...Method) (map[string]record.Ratio, *record.Run, error) {
+func weightRows(t *testing.T, methods ...bench.Method) (map[string]record.Ratio, *record.Run, error) {
 	t.Helper()
 	plan := planOf(ring(t), []sched.Objective{sched.ScheduledWeight}, methods...)
-	run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+	run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
 	rows := map[string]record.Ratio{}
 	for _, row := range run.Ratios {
 		rows[row.Method] = row
@@ -84,7 +84,7 @@ func TestMaximised(t *testing.T) {
 	// Jobs 0 and 1 weigh 3; of 1, 0 and 2 the last is late.
 	for name, want := range map[string]float64{"light": 3, "heavy": 3, "none": 0} {
 		row := rows[name]
-		if row.Sense != record.Max || row.Kind != string(Offline) || row.Cost.V != want || row.UpperBound.V != 7 || row.LowerBound.Valid || row.LowerBoundMethod != "heavy" || row.LowerBoundExact != "7" || row.BestKnown.V != 3 || row.Optimum.Valid {
+		if row.Sense != record.Max || row.Kind != string(bench.Offline) || row.Cost.V != want || row.UpperBound.V != 7 || row.LowerBound.Valid || row.LowerBoundMethod != "heavy" || row.LowerBoundExact != "7" || row.BestKnown.V != 3 || row.Optimum.Valid {
 			t.Errorf("%s: %+v", name, row)
 		}
 		if got := row.RatioToLowerBound; got.Valid != (want > 0) || got.Valid && got.V != 7.0/3 {
@@ -130,7 +130,7 @@ func TestUndefinedCost(t *testing.T) {
 	all := weighs("all", 0, 2, 1, 0)
 	some := weighs("some", 0, 2)
 	plan := planOf(in, []sched.Objective{sched.WeightedCompletion, sched.ScheduledWeight}, all, some)
-	run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+	run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestUndefinedCost(t *testing.T) {
 	}
 	in.Deadline = 0
 	plan = planOf(in, []sched.Objective{sched.ScheduledWeight}, all)
-	if run, err = Rows(plan, Run(context.Background(), plan, Options{Workers: 1})); err != nil {
+	if run, err = Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1})); err != nil {
 		t.Fatal(err)
 	}
 	if row := run.Ratios[0]; row.Cost.Valid || row.Message != "the instance has no deadline" {
@@ -160,8 +160,8 @@ func (r rounds) Alpha() (int, bool) { return 3, r.kept }
 // TestRoundTheorems: what a policy says of its rounds reaches its theorems, and
 // their headline the row of the objective that they are about.
 func TestRoundTheorems(t *testing.T) {
-	about := &Theorems{Objective: sched.WeightedCompletion, Headline: theorems.PrimalDualHeadline,
-		Evaluate: func(v *verify.Verified, r *Replay, opt theorems.Interval) ([]theorems.Result, error) {
+	about := &bench.Theorems{Objective: sched.WeightedCompletion, Headline: theorems.PrimalDualHeadline,
+		Evaluate: func(v *verify.Verified, r *bench.Replay, opt theorems.Interval) ([]theorems.Result, error) {
 			return []theorems.Result{theorems.Competitive(theorems.OnlineRun{Cost: v.Cost(sched.WeightedCompletion), Optimum: opt, Alpha: r.Rounds.Alpha, Kept: r.Rounds.Kept})}, nil
 		}}
 	for _, c := range []struct {
@@ -169,11 +169,11 @@ func TestRoundTheorems(t *testing.T) {
 		bound int64 // on the optimum, in weighted seconds; 0 for none
 		holds record.Opt[bool]
 	}{{true, 9, record.Some(true)}, {true, 0, record.Opt[bool]{}}, {false, 9, record.Opt[bool]{}}} {
-		policy := Policy(MethodRef{Name: "online"}, "1", Replayed{Theorems: about,
-			New: func(context.Context, Problem) (sim.Policy, error) {
+		policy := bench.Policy(bench.MethodRef{Name: "online"}, "1", bench.Replayed{Theorems: about,
+			New: func(context.Context, bench.Problem) (sim.Policy, error) {
 				return rounds{elastic.FIFO(elastic.FIFOOptions{}), c.kept}, nil
 			}})
-		methods := []Method{policy}
+		methods := []bench.Method{policy}
 		if c.bound > 0 {
 			methods = append(methods, upper("bound", slottedElastic, c.bound*int64(sched.Second)))
 		}
@@ -182,7 +182,7 @@ func TestRoundTheorems(t *testing.T) {
 		for i := range plan.Cells[1:] {
 			plan.Cells[1+i].Objectives = []sched.Objective{sched.WeightedCompletion}
 		}
-		run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,19 +193,5 @@ func TestRoundTheorems(t *testing.T) {
 		if len(run.Theorems) != 1 || run.Theorems[0].Left.V != 1+4+12 || run.Theorems[0].Right.V != float64(12*c.bound) || run.Theorems[0].Met != c.kept {
 			t.Errorf("%+v", run.Theorems)
 		}
-	}
-}
-
-// TestHeuristic: it is offline, and objectives that differ by a constant are
-// solved once.
-func TestHeuristic(t *testing.T) {
-	calls := 0
-	m := Heuristic(MethodRef{Name: "h"}, "1", func(_ context.Context, p Problem, o sched.Objective) (Outcome, error) {
-		calls++
-		return Outcome{Termination: milp.Skipped}, nil
-	})
-	out, err := m.Run(context.Background(), Problem{Instance: ring(t), Objectives: []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}})
-	if err != nil || len(out) != 3 || calls != 1 || m.Kind() != Offline {
-		t.Errorf("%d outcomes, %d calls, %v, %v", len(out), calls, m.Kind(), err)
 	}
 }

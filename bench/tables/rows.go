@@ -1,4 +1,7 @@
-package bench
+// Package tables makes the tables that are recorded of the results of a run, with
+// the strongest proven denominator of every schedule, and checks tables that were
+// recorded against what follows from their schedules and certificates.
+package tables
 
 import (
 	"cmp"
@@ -9,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
 	"yardstick/sched"
@@ -22,7 +26,7 @@ import (
 //
 // Outcomes that a store keeps are read instance by instance, and every
 // schedule is verified again.
-func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
+func Rows(plan *bench.Plan, results []bench.CellResult) (*record.Run, error) {
 	run := &record.Run{}
 	var violations error
 	for from := 0; from < len(results); {
@@ -30,7 +34,7 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 		for to < len(results) && results[to].Cell.Instance == results[from].Cell.Instance {
 			to++
 		}
-		opened := make([]CellResult, to-from)
+		opened := make([]bench.CellResult, to-from)
 		for i := range opened {
 			opened[i] = results[from+i].Open()
 		}
@@ -41,8 +45,8 @@ func Rows(plan *Plan, results []CellResult) (*record.Run, error) {
 }
 
 // addInstance adds the rows of the cells of one instance.
-func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
-	if in := results[0].Cell.Instance; slices.ContainsFunc(results, func(r CellResult) bool { return !r.Skipped }) {
+func addInstance(run *record.Run, plan *bench.Plan, results []bench.CellResult) error {
+	if in := results[0].Cell.Instance; slices.ContainsFunc(results, func(r bench.CellResult) bool { return !r.Skipped }) {
 		run.AddInstance(in.SHA256, in.Canonical)
 	}
 	standings, best, load := newStandings(results), fastest{}, results[0].Cell.Instance.OfferedLoad()
@@ -63,7 +67,7 @@ func addInstance(run *record.Run, plan *Plan, results []CellResult) error {
 			st := standings.of(r.Cell.Instance, objective)
 			addSolves(run, plan, r, k, objective)
 			addBounds(run, plan, r, k, objective)
-			if r.Cell.Method.Kind() == Bound {
+			if r.Cell.Method.Kind() == bench.Bound {
 				continue // it has no schedule, and so no row among the ratios
 			}
 			row := ratioRow(plan, r, k, objective, st, schedules)
@@ -88,7 +92,7 @@ type standingKey struct {
 	objective sched.Objective
 }
 
-func newStandings(results []CellResult) *standings {
+func newStandings(results []bench.CellResult) *standings {
 	all := &standings{byKey: map[standingKey]*standing{}}
 	for i := range results {
 		r := &results[i]
@@ -117,7 +121,7 @@ func (a *standings) of(in *suite.Instance, o sched.Objective) *standing {
 	return a.byKey[key]
 }
 
-func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *standing, schedules []record.Opt[int]) record.Ratio {
+func ratioRow(plan *bench.Plan, r *bench.CellResult, k int, objective sched.Objective, st *standing, schedules []record.Opt[int]) record.Ratio {
 	in := r.Cell.Instance
 	row := record.Ratio{
 		CellID: r.Cell.ID, Suite: plan.Suite.Name, Instance: in.Name, InstanceSHA256: in.SHA256, Family: in.Family,
@@ -133,7 +137,7 @@ func ratioRow(plan *Plan, r *CellResult, k int, objective sched.Objective, st *s
 		row.Sense = record.Max
 	}
 	if r.Err != nil {
-		row.Termination, row.Message = string(TerminationOf(r.Err)), record.Text(r.Err.Error())
+		row.Termination, row.Message = string(bench.TerminationOf(r.Err)), record.Text(r.Err.Error())
 		row.WallLimited = r.Limited()
 		return row
 	}
@@ -164,7 +168,7 @@ func undefined(o sched.Objective) string {
 	return "the schedule leaves jobs out"
 }
 
-func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *Outcome) {
+func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *bench.Outcome) {
 	cost := v.Cost(st.objective)
 	unit := func(r *big.Rat) *big.Rat { return inUnit(st.objective, r) }
 	row.PrimalStatus = record.Proven
@@ -213,7 +217,7 @@ func inUnit(o sched.Objective, r *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(r, big.NewRat(int64(sched.Second), 1))
 }
 
-func addReplay(row *record.Ratio, replay *Replay) {
+func addReplay(row *record.Ratio, replay *bench.Replay) {
 	if replay == nil {
 		return
 	}
@@ -265,7 +269,7 @@ func nearestRank(t []sched.Time, p float64) record.Opt[float64] {
 
 // addSchedules adds the job and segment rows of the cell's distinct schedules
 // and returns, per objective, which of them it is.
-func addSchedules(run *record.Run, r *CellResult, best fastest) []record.Opt[int] {
+func addSchedules(run *record.Run, r *bench.CellResult, best fastest) []record.Opt[int] {
 	index := make([]record.Opt[int], len(r.Cell.Objectives))
 	seen := map[*sched.Schedule]int{}
 	for k, v := range r.Verified {
@@ -284,7 +288,7 @@ func addSchedules(run *record.Run, r *CellResult, best fastest) []record.Opt[int
 	return index
 }
 
-func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified, best []record.Opt[float64]) {
+func addJobs(run *record.Run, r *bench.CellResult, n int, v *verify.Verified, best []record.Opt[float64]) {
 	in := r.Cell.Instance.Instance
 	predicted := map[sched.JobID]int64{}
 	if replay := r.Outcomes[0].Replay; replay != nil {
@@ -315,7 +319,7 @@ func addJobs(run *record.Run, r *CellResult, n int, v *verify.Verified, best []r
 }
 
 // addPredictions adds the predictions of a replay. All objectives share one.
-func addPredictions(run *record.Run, r *CellResult) {
+func addPredictions(run *record.Run, r *bench.CellResult) {
 	if len(r.Outcomes) == 0 || r.Outcomes[0].Replay == nil {
 		return
 	}
@@ -336,7 +340,7 @@ func addPredictions(run *record.Run, r *CellResult) {
 	}
 }
 
-func addSegments(run *record.Run, r *CellResult, n int, v *verify.Verified) {
+func addSegments(run *record.Run, r *bench.CellResult, n int, v *verify.Verified) {
 	segments := slices.Clone(v.Schedule().Segments)
 	slices.SortStableFunc(segments, func(a, b sched.Segment) int {
 		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Start, b.Start))
@@ -371,7 +375,7 @@ func numbers(list []int) record.Text {
 	return record.Text(b)
 }
 
-func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sched.Objective) {
+func addBounds(run *record.Run, plan *bench.Plan, r *bench.CellResult, k int, objective sched.Objective) {
 	in := r.Cell.Instance
 	row := record.Bound{Suite: plan.Suite.Name, Instance: in.Name, InstanceSHA256: in.SHA256, Objective: objective.String(),
 		Bound: r.Cell.Method.Ref().String(), Side: record.Lower, CellID: record.Text(r.Cell.ID), Wall: record.Some(r.Wall.Seconds())}
@@ -379,7 +383,7 @@ func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 		row.Side = record.Upper
 	}
 	if r.Err != nil || len(r.Outcomes[k].Bounds) == 0 {
-		if r.Cell.Method.Kind() == Bound { // a bound that is missing leaves a row that says why
+		if r.Cell.Method.Kind() == bench.Bound { // a bound that is missing leaves a row that says why
 			row.Message = message(r, k)
 			run.Bounds = append(run.Bounds, row)
 		}
@@ -398,14 +402,14 @@ func addBounds(run *record.Run, plan *Plan, r *CellResult, k int, objective sche
 	}
 }
 
-func message(r *CellResult, k int) record.Text {
+func message(r *bench.CellResult, k int) record.Text {
 	if r.Err != nil {
 		return record.Text(r.Err.Error())
 	}
 	return record.Text(r.Outcomes[k].Message)
 }
 
-func addSolves(run *record.Run, plan *Plan, r *CellResult, k int, objective sched.Objective) {
+func addSolves(run *record.Run, plan *bench.Plan, r *bench.CellResult, k int, objective sched.Objective) {
 	if r.Outcomes == nil {
 		return
 	}

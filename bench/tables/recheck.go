@@ -1,4 +1,4 @@
-package bench
+package tables
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
 	"yardstick/bounds"
@@ -385,7 +386,7 @@ func (s *scheduleCheck) checkJobs(in *sched.Instance, best []record.Opt[float64]
 	}
 	slices.SortStableFunc(s.jobs, func(a, b *record.Job) int { return cmp.Compare(a.Job, b.Job) })
 	var fresh record.Run
-	cell := CellResult{Cell: Cell{ID: s.jobs[0].CellID, Instance: &suite.Instance{Instance: in}}, Outcomes: []Outcome{{}}}
+	cell := bench.CellResult{Cell: bench.Cell{ID: s.jobs[0].CellID, Instance: &suite.Instance{Instance: in}}, Outcomes: []bench.Outcome{{}}}
 	addJobs(&fresh, &cell, s.jobs[0].Schedule, v, best)
 	for i, row := range s.jobs {
 		fresh.Jobs[i].ItersPredicted = row.ItersPredicted
@@ -509,7 +510,7 @@ func (c *instanceCheck) checkRows() {
 			continue
 		}
 		v := c.schedules[scheduleKey{row.CellID, row.Schedule.V}].verified
-		o := &Outcome{Bounds: own[scheduleOf{row.CellID, row.Objective}], Termination: milp.Termination(row.Termination)}
+		o := &bench.Outcome{Bounds: own[scheduleOf{row.CellID, row.Objective}], Termination: milp.Termination(row.Termination)}
 		fresh := record.Ratio{Method: row.Method}
 		addDenominators(&fresh, v, st, o)
 		if row.OptimumStatus == record.Claimed && fresh.OptimumStatus == "" { // nobody can check a claim, and no ratio is made of it

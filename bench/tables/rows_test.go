@@ -1,4 +1,4 @@
-package bench
+package tables
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
 	"yardstick/bounds"
@@ -33,13 +34,13 @@ func instance(t *testing.T, gpus int, jobs ...[2]int) *sched.Instance {
 	return in
 }
 
-func planOf(in *sched.Instance, objectives []sched.Objective, methods ...Method) *Plan {
-	p := &Plan{Suite: &suite.Suite{Name: "test", Limits: suite.Limits{Solve: time.Minute}}}
+func planOf(in *sched.Instance, objectives []sched.Objective, methods ...bench.Method) *bench.Plan {
+	p := &bench.Plan{Suite: &suite.Suite{Name: "test", Limits: suite.Limits{Solve: time.Minute}}}
 	built := &suite.Instance{Instance: in, Family: "test", SHA256: in.Hash()}
 	p.Instances = []*suite.Instance{built}
 	for _, m := range methods {
-		c := Cell{Index: len(p.Cells), Instance: built, Method: m, Objectives: objectives}
-		c.ID = cellID(built, m, objectives, p.Suite.Limits)
+		c := bench.Cell{Index: len(p.Cells), Instance: built, Method: m, Objectives: objectives}
+		c.ID = fmt.Sprint("cell ", c.Index)
 		p.Cells = append(p.Cells, c)
 	}
 	return p
@@ -48,33 +49,37 @@ func planOf(in *sched.Instance, objectives []sched.Objective, methods ...Method)
 // fake is a method that does what its function does.
 type fake struct {
 	name string
-	kind Kind
-	run  func(Problem) ([]Outcome, error)
+	kind bench.Kind
+	run  func(bench.Problem) ([]bench.Outcome, error)
 }
 
-func (f *fake) Ref() MethodRef  { return MethodRef{Name: f.name} }
-func (f *fake) Version() string { return "1" }
-func (f *fake) Kind() Kind      { return f.kind }
-func (f *fake) Run(_ context.Context, p Problem) ([]Outcome, error) {
+func (f *fake) Ref() bench.MethodRef { return bench.MethodRef{Name: f.name} }
+func (f *fake) Version() string      { return "1" }
+func (f *fake) Kind() bench.Kind     { return f.kind }
+func (f *fake) Run(_ context.Context, p bench.Problem) ([]bench.Outcome, error) {
 	return f.run(p)
 }
 
-func fifo() Method {
-	return Policy(MethodRef{Name: "fifo"}, "1", Replayed{New: func(context.Context, Problem) (sim.Policy, error) { return listsched.FIFO(listsched.Options{}), nil }})
+func fifo() bench.Method {
+	return bench.Policy(bench.MethodRef{Name: "fifo"}, "1", bench.Replayed{New: func(context.Context, bench.Problem) (sim.Policy, error) {
+		return listsched.FIFO(listsched.Options{}), nil
+	}})
 }
 
-func sjf() Method {
-	return Policy(MethodRef{Name: "sjf"}, "1", Replayed{New: func(context.Context, Problem) (sim.Policy, error) { return listsched.SJF(listsched.Options{}), nil }})
+func sjf() bench.Method {
+	return bench.Policy(bench.MethodRef{Name: "sjf"}, "1", bench.Replayed{New: func(context.Context, bench.Problem) (sim.Policy, error) {
+		return listsched.SJF(listsched.Options{}), nil
+	}})
 }
 
-func optimum() Method { return Exhaustive(MethodRef{Name: "exhaustive"}, "1") }
+func optimum() bench.Method { return bench.Exhaustive(bench.MethodRef{Name: "exhaustive"}, "1") }
 
 var bothTotals = []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}
 
 func TestRunProvesRatios(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2})
-	plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "lb0"}, "1", Closed(bounds.LB0)), fifo())
-	results := Run(context.Background(), plan, Options{Workers: 2})
+	plan := planOf(in, bothTotals, optimum(), bench.LowerBound(bench.MethodRef{Name: "lb0"}, "1", bench.Closed(bounds.LB0)), fifo())
+	results := bench.Run(context.Background(), plan, bench.Options{Workers: 2})
 	run, err := Rows(plan, results)
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +104,8 @@ func TestRunProvesRatios(t *testing.T) {
 func TestRowsDoNotDependOnWorkers(t *testing.T) {
 	in := instance(t, 2, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2}, [2]int{3, 7}, [2]int{4, 1})
 	digest := func(workers int) string {
-		plan := planOf(in, bothTotals, optimum(), LowerBound(MethodRef{Name: "srpt"}, "1", Closed(bounds.SRPT)), fifo(), sjf())
-		run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: workers}))
+		plan := planOf(in, bothTotals, optimum(), bench.LowerBound(bench.MethodRef{Name: "srpt"}, "1", bench.Closed(bounds.SRPT)), fifo(), sjf())
+		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,17 +122,17 @@ func TestRowsDoNotDependOnWorkers(t *testing.T) {
 
 func TestRunSurvivesBadMethods(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	panics := &fake{"panics", Offline, func(Problem) ([]Outcome, error) { panic("boom") }}
-	fails := &fake{"fails", Offline, func(Problem) ([]Outcome, error) { return nil, errors.New("no luck") }}
-	short := &fake{"short", Offline, func(Problem) ([]Outcome, error) { return nil, nil }}
-	cheats := &fake{"cheats", Offline, func(Problem) ([]Outcome, error) {
+	panics := &fake{"panics", bench.Offline, func(bench.Problem) ([]bench.Outcome, error) { panic("boom") }}
+	fails := &fake{"fails", bench.Offline, func(bench.Problem) ([]bench.Outcome, error) { return nil, errors.New("no luck") }}
+	short := &fake{"short", bench.Offline, func(bench.Problem) ([]bench.Outcome, error) { return nil, nil }}
+	cheats := &fake{"cheats", bench.Offline, func(bench.Problem) ([]bench.Outcome, error) {
 		s := &sched.Schedule{Class: sched.Class{Kind: sched.N}, Segments: []sched.Segment{
 			{End: sched.Second, Place: sched.Placement{Shares: []sched.Share{{GPUs: 1}}}}}}
-		return []Outcome{{Schedule: s}}, nil
+		return []bench.Outcome{{Schedule: s}}, nil
 	}}
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, panics, fails, short, cheats, fifo())
-	results := Run(context.Background(), plan, Options{Workers: 1})
-	for i, want := range []error{ErrPanicked, nil, nil, ErrInvalidSchedule} {
+	results := bench.Run(context.Background(), plan, bench.Options{Workers: 1})
+	for i, want := range []error{bench.ErrPanicked, nil, nil, bench.ErrInvalidSchedule} {
 		if results[i].Err == nil || want != nil && !errors.Is(results[i].Err, want) {
 			t.Errorf("%s: error %v", plan.Cells[i].Method.Ref(), results[i].Err)
 		}
@@ -139,7 +144,7 @@ func TestRunSurvivesBadMethods(t *testing.T) {
 	if len(run.Ratios) != 5 || run.Ratios[0].Termination != "CRASHED" || run.Ratios[1].Message != "no luck" || !run.Ratios[4].Cost.Valid {
 		t.Errorf("rows: %+v", run.Ratios)
 	}
-	if failed, skipped := Failures(results); len(failed) != 4 || skipped != 0 {
+	if failed, skipped := bench.Failures(results); len(failed) != 4 || skipped != 0 {
 		t.Errorf("failures %v, %d skipped", failed, skipped)
 	}
 }
@@ -147,11 +152,11 @@ func TestRunSurvivesBadMethods(t *testing.T) {
 // A bound that is too high is caught by the first schedule that beats it.
 func TestBoundViolated(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	wrong := LowerBound(MethodRef{Name: "wrong"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+	wrong := bench.LowerBound(bench.MethodRef{Name: "wrong"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
 		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, milp.Optimal, nil
 	})
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, wrong, fifo())
-	_, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+	_, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
 	if !errors.Is(err, ErrBoundViolated) || !strings.Contains(err.Error(), "wrong") {
 		t.Errorf("error %v", err)
 	}
@@ -162,11 +167,11 @@ func TestBoundViolated(t *testing.T) {
 func TestLimitedBound(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
 	for _, ended := range []milp.Termination{milp.Optimal, milp.TimeLimit} {
-		slow := LowerBound(MethodRef{Name: "slow"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+		slow := bench.LowerBound(bench.MethodRef{Name: "slow"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
 			return bounds.Bound{Name: "slow", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(4_000_000, 1)}, ended, nil
 		})
 		plan := planOf(in, []sched.Objective{sched.TotalJCT}, slow, fifo())
-		run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,16 +186,16 @@ func TestLimitedBound(t *testing.T) {
 // a claimed optimum makes no ratio.
 func TestDenominators(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	foreign := LowerBound(MethodRef{Name: "slotted"}, "1", func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+	foreign := bench.LowerBound(bench.MethodRef{Name: "slotted"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
 		return bounds.Bound{Name: "slotted", Class: sched.Class{Kind: sched.N, Slotted: true}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_000, 1)}, milp.Optimal, nil
 	})
-	claims := &fake{"claims", Exact, func(p Problem) ([]Outcome, error) {
+	claims := &fake{"claims", bench.Exact, func(p bench.Problem) ([]bench.Outcome, error) {
 		o, err := fifo().Run(context.Background(), p)
 		o[0].ClaimedOptimum, o[0].Termination = big.NewRat(4_000_000, 1), milp.Optimal
 		return o, err
 	}}
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, foreign, claims)
-	run, err := Rows(plan, Run(context.Background(), plan, Options{Workers: 1}))
+	run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,47 +208,14 @@ func TestDenominators(t *testing.T) {
 func TestRunInterrupted(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
 	ctx, cancel := context.WithCancel(context.Background())
-	stops := &fake{"stops", Offline, func(Problem) ([]Outcome, error) { cancel(); return nil, ctx.Err() }}
+	stops := &fake{"stops", bench.Offline, func(bench.Problem) ([]bench.Outcome, error) { cancel(); return nil, ctx.Err() }}
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, fifo(), stops, sjf(), sjf(), sjf())
-	results := Run(ctx, plan, Options{Workers: 1})
-	if _, skipped := Failures(results); skipped < 3 || results[0].Err != nil || results[0].Skipped {
+	results := bench.Run(ctx, plan, bench.Options{Workers: 1})
+	if _, skipped := bench.Failures(results); skipped < 3 || results[0].Err != nil || results[0].Skipped {
 		t.Errorf("%d cells skipped, first %+v", skipped, results[0].Err)
 	}
 	run, err := Rows(plan, results)
 	if err != nil || len(run.Ratios) == 0 || len(run.Ratios) > 2 {
 		t.Errorf("%d rows, error %v", len(run.Ratios), err)
-	}
-}
-
-func TestCellIDs(t *testing.T) {
-	in := instance(t, 1, [2]int{0, 5})
-	plan := planOf(in, bothTotals, fifo(), sjf(), Policy(MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", Replayed{}),
-		Policy(MethodRef{Name: "fifo"}, "2", Replayed{}))
-	ids := map[string]bool{}
-	for _, c := range plan.Cells {
-		ids[c.ID] = true
-	}
-	if len(ids) != 4 {
-		t.Errorf("%d ids for 4 cells", len(ids))
-	}
-	again := planOf(instance(t, 1, [2]int{0, 5}), bothTotals, fifo(), sjf())
-	if again.Cells[0].ID != plan.Cells[0].ID {
-		t.Error("equal cells have different ids")
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	var b strings.Builder
-	p := &Progress{W: &b}
-	in := instance(t, 1, [2]int{0, 5})
-	plan := planOf(in, bothTotals, fifo(), sjf(), optimum())
-	p.begin(plan.Cells, len(plan.Cells), 1)
-	p.started(plan.Cells[0])
-	p.ended(plan.Cells[0], 4*time.Second, true)
-	p.started(plan.Cells[1])
-	line := p.line(p.running[plan.Cells[1].Index].since)
-	p.end()
-	if want := fmt.Sprintf("1/3 cells, 1 failed, 1 running, ETA 8s, slowest sjf on %s (0s)", in.Name); line != want {
-		t.Errorf("line %q, want %q", line, want)
 	}
 }

@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"yardstick/bench/suite"
+	"yardstick/internal/schedtest"
+	"yardstick/sched"
+)
+
+// planOf has every method on an instance of one job.
+func planOf(methods ...Method) *Plan {
+	in := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 5))
+	built := &suite.Instance{Instance: in, Family: "test", SHA256: in.Hash()}
+	p := &Plan{Instances: []*suite.Instance{built}}
+	objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}
+	for i, m := range methods {
+		p.Cells = append(p.Cells, Cell{Index: i, ID: cellID(built, m, objectives, suite.Limits{Solve: time.Minute}), Instance: built, Method: m, Objectives: objectives})
+	}
+	return p
+}
+
+func policy(name, version string) Method {
+	return Policy(MethodRef{Name: name}, version, Replayed{})
+}
+
+func TestCellIDs(t *testing.T) {
+	plan := planOf(policy("fifo", "1"), policy("sjf", "1"), Policy(MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", Replayed{}), policy("fifo", "2"))
+	ids := map[string]bool{}
+	for _, c := range plan.Cells {
+		ids[c.ID] = true
+	}
+	if len(ids) != 4 {
+		t.Errorf("%d ids for 4 cells", len(ids))
+	}
+	if again := planOf(policy("fifo", "1")); again.Cells[0].ID != plan.Cells[0].ID {
+		t.Error("equal cells have different ids")
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	var b strings.Builder
+	p := &Progress{W: &b}
+	plan := planOf(policy("fifo", "1"), policy("sjf", "1"), policy("exhaustive", "1"))
+	p.begin(plan.Cells, len(plan.Cells), 1)
+	p.started(plan.Cells[0])
+	p.ended(plan.Cells[0], 4*time.Second, true)
+	p.started(plan.Cells[1])
+	line := p.line(p.running[plan.Cells[1].Index].since)
+	p.end()
+	if want := fmt.Sprintf("1/3 cells, 1 failed, 1 running, ETA 8s, slowest sjf on %s (0s)", plan.Instances[0].Name); line != want {
+		t.Errorf("line %q, want %q", line, want)
+	}
+}
