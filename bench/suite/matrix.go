@@ -1,11 +1,9 @@
 package suite
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -129,97 +127,6 @@ func (s Setting) matches(pattern Setting) bool {
 		}
 	}
 	return true
-}
-
-// expand returns the copies of the source that the matrix makes. Keys that its
-// model does not know, or its file, are not swept in it.
-func (m *Matrix) expand(src Source) ([]Source, error) {
-	var out []Source
-	made := map[string]bool{}
-	axes := slices.Clone(m.Axes)
-	slices.SortStableFunc(axes, func(a, b Axis) int { return cmp.Compare(rank(a.Key), rank(b.Key)) })
-	for _, s := range m.settings() {
-		swept := src
-		swept.Swept = map[string]string{}
-		for _, axis := range axes {
-			with, err := swept.with(axis.Key, s[axis.Key])
-			if err != nil {
-				return nil, fmt.Errorf("matrix: %q: %w", axis.Key, err)
-			}
-			if with.misplaced(axis.Key) == nil {
-				swept = with
-				swept.Swept[axis.Key] = fmt.Sprint(s[axis.Key])
-			}
-		}
-		if name := fmt.Sprint(swept.Swept); !made[name] {
-			made[name] = true
-			out = append(out, swept)
-		}
-	}
-	return out, nil
-}
-
-// rank puts the keys first that decide which others a source knows.
-func rank(key string) int {
-	if key == "model" || key == "profiles" {
-		return 0
-	}
-	return 1
-}
-
-// with returns a copy of the source in which a key has another value. The two
-// share nothing that decoding writes to.
-func (src *Source) with(path string, value any) (Source, error) {
-	c := *src
-	c.Where = maps.Clone(src.Where)
-	c.History, c.SingleShare = clone(src.History), clone(src.SingleShare)
-	c.given = slices.Clone(src.given)
-	return c, c.Set(path, value)
-}
-
-func clone[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	v := *p
-	return &v
-}
-
-// Set decodes a value into the field that a path such as cluster.inter names.
-func (src *Source) Set(path string, value any) error {
-	if path == "name" || path == "file" {
-		return fmt.Errorf("%s cannot be swept", path)
-	}
-	nested := nest(path, value)
-	data, err := yaml.Marshal(nested)
-	if err != nil {
-		return err
-	}
-	err = decodeStrictly(data, src)
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("a source has no such key%s", suggestion(path))
-	}
-	if err != nil {
-		return err
-	}
-	for _, key := range givenKeys(reflect.TypeFor[Source](), nested) {
-		if !src.has(key) {
-			src.given = append(src.given, key)
-		}
-	}
-	return nil
-}
-
-// suggestion names the nearest key that can be swept.
-func suggestion(path string) string {
-	best := Nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "slice.load", "offeredLoad", "cluster.servers", "cluster.gpusPerServer",
-		"cluster.inter", "cluster.intra", "round", "iteration", "params", "weights", "history", "model", "singleShare",
-		"storage", "startup", "gpuMemory"})
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(": the nearest is %q", best)
 }
 
 // Params lists the swept parameters as columns of the result.

@@ -68,9 +68,6 @@ func (src *Source) misplaced(key string) error {
 	return nil
 }
 
-// has reports whether the source was given the key.
-func (src *Source) has(key string) bool { return slices.Contains(src.given, key) }
-
 // givenKeys returns the keys that a mapping has, as paths into a type: those of
 // its structs and not of its maps.
 func givenKeys(t reflect.Type, mapping map[string]any) []string {
@@ -90,18 +87,4 @@ func givenKeys(t reflect.Type, mapping map[string]any) []string {
 		keys = append(keys, name)
 	}
 	return keys
-}
-
-// noteKeys notes which keys the sources of a suite's text have.
-func (s *Suite) noteKeys(data []byte) error {
-	var text struct {
-		Instances []map[string]any `yaml:"instances"`
-	}
-	if err := DecodeYAML(data, &text); err != nil {
-		return err
-	}
-	for i := range text.Instances {
-		s.Instances[i].given = givenKeys(reflect.TypeFor[Source](), text.Instances[i])
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"reflect"
 	"strings"
-	"time"
 
 	"yardstick/datasets"
 	"yardstick/sched"
@@ -39,29 +38,6 @@ func (b schemaBuilder) object(t reflect.Type, path string) map[string]any {
 		properties[name] = p
 	}
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-}
-
-// What quantities with a unit look like.
-const (
-	timePattern      = `^(0|([0-9.]+(ns|us|µs|ms|s|m|h))+)$`
-	bytesPattern     = `^[0-9.]+ ?([KMGT]i?)?B$`
-	bandwidthPattern = `^[0-9.]+ ?([KMGT]?B/s|[KMGT]bps)$`
-	loadPattern      = `^[0-9.]+\.\.[0-9.]+$`
-)
-
-// pattern returns what a quantity looks like, "" for other types.
-func pattern(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[time.Duration](), reflect.TypeFor[sched.Time](), reflect.TypeFor[sched.Duration]():
-		return timePattern
-	case reflect.TypeFor[sched.Bytes]():
-		return bytesPattern
-	case reflect.TypeFor[sched.Bandwidth]():
-		return bandwidthPattern
-	case reflect.TypeFor[datasets.LoadRange]():
-		return loadPattern
-	}
-	return ""
 }
 
 func (b schemaBuilder) value(t reflect.Type, path string) map[string]any {
@@ -110,28 +86,6 @@ func objectiveNames() []string {
 		names = append(names, o.String())
 	}
 	return names
-}
-
-// suiteKeys lists every key of a suite file, wherever it stands.
-func suiteKeys() []string {
-	var keys []string
-	var walk func(t reflect.Type)
-	walk = func(t reflect.Type) {
-		for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
-			return
-		}
-		for i := range t.NumField() {
-			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {
-				keys = append(keys, name)
-				walk(t.Field(i).Type)
-			}
-		}
-	}
-	walk(reflect.TypeFor[Suite]())
-	return keys
 }
 
 // describe says what the keys of a suite mean, for editors.

@@ -169,13 +169,3 @@ func (s *Suite) decode(path string, value any) error {
 	}
 	return decodeStrictly(data, s)
 }
-
-// nest returns the mapping in which a path such as limits.solve leads to the
-// value.
-func nest(path string, value any) map[string]any {
-	keys := strings.Split(path, ".")
-	for _, key := range slices.Backward(keys[1:]) {
-		value = map[string]any{key: value}
-	}
-	return map[string]any{keys[0]: value}
-}

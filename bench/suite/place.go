@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -42,28 +41,6 @@ func describeYAML(err error, data []byte) error {
 		return at(tk, err.Error())
 	}
 	return err
-}
-
-// wanted says what a value of a type looks like.
-func wanted(t reflect.Type) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t == reflect.TypeFor[time.Duration]():
-		return "a duration with its unit, such as 90s or 1h30m"
-	case t.Kind() == reflect.Slice:
-		return "a list, such as [a, b]"
-	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
-		return "a mapping, such as {key: value}"
-	case t.Kind() == reflect.Bool:
-		return "true or false"
-	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
-		return "a whole number"
-	case t.Kind() == reflect.Float64:
-		return "a number"
-	}
-	return "text"
 }
 
 // at puts a message before the line that it is about.
@@ -125,4 +102,26 @@ func (f *finder) Visit(n ast.Node) ast.Visitor {
 		}
 	}
 	return f
+}
+
+// suiteKeys lists every key of a suite file, wherever it stands.
+func suiteKeys() []string {
+	var keys []string
+	var walk func(t reflect.Type)
+	walk = func(t reflect.Type) {
+		for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for i := range t.NumField() {
+			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {
+				keys = append(keys, name)
+				walk(t.Field(i).Type)
+			}
+		}
+	}
+	walk(reflect.TypeFor[Suite]())
+	return keys
 }
