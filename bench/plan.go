@@ -50,9 +50,9 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 	plan := &Plan{Suite: s}
 	for i := range s.Instances {
 		src := &s.Instances[i]
-		methods, err := resolveAll(src, resolve)
+		methods, err := resolveAll(s, src, resolve)
 		if err != nil {
-			return nil, s.Locate(err)
+			return nil, err
 		}
 		built, err := src.Build(s.Seed)
 		if err != nil {
@@ -78,7 +78,7 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 	return plan, nil
 }
 
-func resolveAll(src *suite.Source, resolve Resolve) ([]Method, error) {
+func resolveAll(s *suite.Suite, src *suite.Source, resolve Resolve) ([]Method, error) {
 	var methods []Method
 	seen := map[string]bool{}
 	for _, ref := range append(append([]MethodRef{}, src.References...), src.Methods...) {
@@ -88,7 +88,7 @@ func resolveAll(src *suite.Source, resolve Resolve) ([]Method, error) {
 		seen[ref.String()] = true
 		m, err := resolve(ref)
 		if err != nil {
-			return nil, err
+			return nil, s.Locate(ref, err)
 		}
 		methods = append(methods, m)
 	}

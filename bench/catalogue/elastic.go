@@ -137,7 +137,7 @@ func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
 	class := p.elasticClass()
 	ratio := p.number("ratio", "1.3")
 	if p.err == nil && ratio < 1.01 {
-		p.err = errors.New("ratio: it must be at least 1.01")
+		p.refuse("ratio", errors.New("it must be at least 1.01"))
 	}
 	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 		limits := milp.Limits{Time: p.Limits.Solve}
@@ -165,8 +165,8 @@ func (p *params) number(name, fallback string) float64 {
 	v := new(big.Rat)
 	p.text(name, fallback, v)
 	f, _ := v.Float64()
-	if math.IsInf(f, 0) && p.err == nil {
-		p.err = fmt.Errorf("%s: it is too large", name)
+	if math.IsInf(f, 0) {
+		p.refuse(name, errors.New("it is too large"))
 	}
 	return f
 }

@@ -32,8 +32,8 @@ func (p *params) greedy() primaldual.Greedy {
 	p.text("order", g.Order.String(), &g.Order)
 	g.Fill = p.flag("fill")
 	g.Steps = p.count("steps", 0, 0)
-	if g.Factor = p.number("factor", "1"); g.Factor <= 0 && p.err == nil {
-		p.err = errors.New("factor: it must be positive")
+	if g.Factor = p.number("factor", "1"); g.Factor <= 0 {
+		p.refuse("factor", errors.New("it must be positive"))
 	}
 	return g
 }

@@ -166,18 +166,25 @@ func (p *params) get(name, fallback string) string {
 	return fallback
 }
 
+// refuse notes the first error of a value.
+func (p *params) refuse(name string, err error) {
+	if p.err == nil {
+		p.err = &suite.Error{Path: "params." + name, Err: fmt.Errorf("%s: %w", name, err)}
+	}
+}
+
 // text reads the parameter into something that parses itself.
 func (p *params) text(name, fallback string, into interface{ UnmarshalText([]byte) error }) {
-	if err := into.UnmarshalText([]byte(p.get(name, fallback))); err != nil && p.err == nil {
-		p.err = fmt.Errorf("%s: %w", name, err)
+	if err := into.UnmarshalText([]byte(p.get(name, fallback))); err != nil {
+		p.refuse(name, err)
 	}
 }
 
 // flag reads a parameter that is true or false, and false if it is not given.
 func (p *params) flag(name string) bool {
 	v, err := strconv.ParseBool(p.get(name, "false"))
-	if err != nil && p.err == nil {
-		p.err = fmt.Errorf("%s: it must be true or false", name)
+	if err != nil {
+		p.refuse(name, errors.New("it must be true or false"))
 	}
 	return v
 }
@@ -185,8 +192,8 @@ func (p *params) flag(name string) bool {
 // count reads a parameter that is a whole number of at least the given one.
 func (p *params) count(name string, fallback, least int) int {
 	n, err := strconv.Atoi(p.get(name, strconv.Itoa(fallback)))
-	if (err != nil || n < least) && p.err == nil {
-		p.err = fmt.Errorf("%s: it must be a whole number, at least %d", name, least)
+	if err != nil || n < least {
+		p.refuse(name, fmt.Errorf("it must be a whole number, at least %d", least))
 	}
 	return n
 }
@@ -195,8 +202,8 @@ func (p *params) count(name string, fallback, least int) int {
 func (p *params) time(name, fallback string, least sched.Time) sched.Time {
 	var t sched.Time
 	p.text(name, fallback, &t)
-	if t < least && p.err == nil {
-		p.err = fmt.Errorf("%s: it must be at least %v", name, least)
+	if t < least {
+		p.refuse(name, fmt.Errorf("it must be at least %v", least))
 	}
 	return t
 }
@@ -205,7 +212,8 @@ func (p *params) time(name, fallback string, least sched.Time) sched.Time {
 func (p *params) finish() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if p.err == nil && !slices.Contains(p.known, name) {
-			p.err = fmt.Errorf("parameter %q is unknown here: %s", name, cmp.Or(strings.Join(p.usual, ", "), "there are none"))
+			p.err = &suite.Error{Path: "params." + name, OfKey: true,
+				Err: fmt.Errorf("parameter %q is unknown here: %s", name, cmp.Or(strings.Join(p.usual, ", "), "there are none"))}
 		}
 	}
 	return p.err
@@ -292,7 +300,7 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	}
 	solver, err := Solver(name)
 	if err != nil {
-		return nil, err
+		return nil, &suite.Error{Path: "params.solver", Err: err}
 	}
 	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot, program), name, slot, program), nil
 }
@@ -396,8 +404,8 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 		switch {
 		case predicting && p.get("defer", "predicted") != "predicted":
 			fixed := lazer.Fixed(p.time("defer", "predicted", 0))
-			if fixed > 0 && sched.Time(fixed) < lazer.Shortest && p.err == nil {
-				p.err = fmt.Errorf("defer: it must be 0s or at least %v", lazer.Shortest)
+			if fixed > 0 && sched.Time(fixed) < lazer.Shortest {
+				p.refuse("defer", fmt.Errorf("it must be 0s or at least %v", lazer.Shortest))
 			}
 			deferral, chosen = func() lazer.Deferral { return fixed }, fmt.Sprintf("always by %v", sched.Time(fixed))
 		case predicting:

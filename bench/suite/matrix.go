@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/goccy/go-yaml"
@@ -37,6 +38,26 @@ type Axis struct {
 // Setting maps swept keys to values.
 type Setting map[string]any
 
+// keyType says that every swept key takes a list.
+func (Matrix) keyType(key string) reflect.Type {
+	if key == "include" || key == "exclude" {
+		return nil
+	}
+	return reflect.TypeFor[[]any]()
+}
+
+// path is the path of one of the axis's values in the suite, or of the axis if it is
+// not listed there.
+func (a *Axis) path(value string) string {
+	path := "matrix." + a.Key
+	for i, v := range a.Values {
+		if fmt.Sprint(v) == value {
+			return fmt.Sprintf("%s[%d]", path, i)
+		}
+	}
+	return path
+}
+
 // UnmarshalYAML reads the axes in the order of the file.
 func (m *Matrix) UnmarshalYAML(decode func(any) error) error {
 	var items yaml.MapSlice
@@ -54,12 +75,12 @@ func (m *Matrix) UnmarshalYAML(decode func(any) error) error {
 		}
 		values, ok := item.Value.([]any)
 		if !ok || len(values) == 0 {
-			return fmt.Errorf("matrix.%s must be a list of values, such as [1, 2]", key)
+			return &Error{Path: "matrix." + key, Err: fmt.Errorf("matrix.%s must be a list of values, such as [1, 2]", key)}
 		}
 		m.Axes = append(m.Axes, Axis{key, values})
 	}
 	if err := decodeLoosely(items, &rest); err != nil {
-		return fmt.Errorf("matrix: include and exclude are lists of settings, such as [{slice.jobs: 4}]: %w", err)
+		return &Error{Path: "matrix", Err: fmt.Errorf("matrix: include and exclude are lists of settings, such as [{slice.jobs: 4}]: %w", err)}
 	}
 	m.Include, m.Exclude = rest.Include, rest.Exclude
 	return m.validate()
@@ -76,18 +97,20 @@ func decodeLoosely(items yaml.MapSlice, into any) error {
 
 func (m *Matrix) validate() error {
 	if len(m.Axes) == 0 {
-		return errors.New("matrix has no keys to sweep, such as cluster.inter: [1Gbps, 10Gbps]")
+		return &Error{Path: "matrix", Err: errors.New("matrix has no keys to sweep, such as cluster.inter: [1Gbps, 10Gbps]")}
 	}
-	for _, s := range slices.Concat(m.Include, m.Exclude) {
-		for key := range s {
+	for i, s := range slices.Concat(m.Include, m.Exclude) {
+		path := fmt.Sprintf("matrix.include[%d]", i)
+		if i >= len(m.Include) {
+			path = fmt.Sprintf("matrix.exclude[%d]", i-len(m.Include))
+		}
+		for _, key := range slices.Sorted(maps.Keys(s)) {
 			if !slices.ContainsFunc(m.Axes, func(a Axis) bool { return a.Key == key }) {
-				return fmt.Errorf("matrix: include and exclude mention %q, which is not one of the swept keys", key)
+				return &Error{Path: path + "." + key, OfKey: true, Err: fmt.Errorf("matrix: include and exclude mention %q, which is not one of the swept keys", key)}
 			}
 		}
-	}
-	for _, s := range m.Include {
-		if len(s) != len(m.Axes) {
-			return fmt.Errorf("matrix.include: %v must give every swept key a value", s)
+		if i < len(m.Include) && len(s) != len(m.Axes) {
+			return &Error{Path: path, Err: fmt.Errorf("matrix.include: %v must give every swept key a value", s)}
 		}
 	}
 	return nil

@@ -15,16 +15,21 @@ import (
 // and column.
 func Parse(name string, data []byte, settings ...string) (*Suite, error) {
 	s := &Suite{APIVersion: APIVersion, Name: "suite", Seed: 1, Limits: Limits{Solve: time.Minute, Memory: 4 << 30}}
-	if err := decodeStrictly(data, s); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("the file is empty")
-		}
-		return nil, fmt.Errorf("%s: %w", name, describeYAML(err, data))
+	where, err := decodeStrictly(data, s)
+	var refused *keyError
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: the file is empty", name)
+	case errors.As(err, &refused):
+		return nil, fmt.Errorf("%s: %w", name, refused.located())
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, where.locate(err))
 	}
-	s.source = source{name, data}
+	s.source = source{name, where}
 	if err := s.noteKeys(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	s.notePaths()
 	for i := range s.Instances {
 		s.Instances[i].setDefaults()
 	}
@@ -33,12 +38,42 @@ func Parse(name string, data []byte, settings ...string) (*Suite, error) {
 	}
 	s.inherit()
 	if err := s.validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, where.prefix(err))
 	}
 	if err := s.sweep(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, s.source.bare(err))
+		return nil, fmt.Errorf("%s: %w", name, where.locate(err))
 	}
 	return s, nil
+}
+
+// Locate returns what is wrong with a reference after the file's name and its place
+// there. A reference that the file does not have has no place: the error stays as it is.
+// Paths of an [Error] are relative to the reference, such as params.blocking.
+func (s *Suite) Locate(ref MethodRef, err error) error {
+	path := ref.path
+	if inner, _ := pathOf(err); inner == "" && s.source.places[path+".name"].value != nil {
+		path += ".name"
+	}
+	whole := error(&Error{Path: path, Err: err})
+	if located := s.source.places.locate(whole); located != whole {
+		return fmt.Errorf("%s: %w", s.source.name, located)
+	}
+	return err
+}
+
+// notePaths notes where in the text the references are.
+func (s *Suite) notePaths() {
+	note := func(list []MethodRef, path string) {
+		for i := range list {
+			list[i].path = fmt.Sprintf("%s[%d]", path, i)
+		}
+	}
+	note(s.Methods, "methods")
+	note(s.References, "references")
+	for i := range s.Instances {
+		note(s.Instances[i].Methods, fmt.Sprintf("instances[%d].methods", i))
+		note(s.Instances[i].References, fmt.Sprintf("instances[%d].references", i))
+	}
 }
 
 // inherit gives the suite its default lists, and every source those of the suite

@@ -59,7 +59,7 @@ func (b schemaBuilder) value(t reflect.Type, path string) map[string]any {
 	case t == reflect.TypeFor[sched.Objective]():
 		return map[string]any{"enum": objectiveNames()}
 	case t == reflect.TypeFor[sched.Model]():
-		return map[string]any{"enum": []sched.Model{sched.ModelGang, sched.ModelElastic, sched.ModelPreemptive, sched.ModelSharing}}
+		return map[string]any{"enum": models}
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return map[string]any{"type": "string"}
 	}

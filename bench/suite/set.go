@@ -69,6 +69,11 @@ func splitList(text string) []string {
 }
 
 func (s *Suite) set(key string, values []any) error {
+	s.source.places.forget(key)
+	s.source.places.forget("matrix." + key)
+	for i := range s.Instances {
+		s.source.places.forget(fmt.Sprintf("instances[%d].%s", i, key))
+	}
 	switch top, _, _ := strings.Cut(key, "."); top {
 	case "methods", "objectives", "references":
 		for i := range s.Instances {
@@ -167,5 +172,6 @@ func (s *Suite) decode(path string, value any) error {
 	if err != nil {
 		return err
 	}
-	return decodeStrictly(data, s)
+	_, err = decodeStrictly(data, s)
+	return err
 }

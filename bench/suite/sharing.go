@@ -13,3 +13,11 @@ type SharingRef struct {
 	Pause     sched.Time `yaml:"pause" json:"pause,omitzero"`         // at every preemption and change of size
 	Malleable bool       `yaml:"malleable" json:"malleable,omitzero"` // jobs may change their number of GPUs: class M
 }
+
+// renamed says what a key that suites had is called now.
+func (SharingRef) renamed(key string) string {
+	if key == "load" {
+		return "it is called rate now, sharing.rate, as it says how often jobs come; offeredLoad sets an offered load"
+	}
+	return ""
+}

@@ -32,8 +32,8 @@ type Suite struct {
 
 // source is the text that a suite was read from, for messages.
 type source struct {
-	name string
-	data []byte
+	name   string
+	places places
 }
 
 // Source is one entry of a suite's instances: either a file that holds one
@@ -128,6 +128,8 @@ func (l Limits) CellTime(objectives int) time.Duration {
 type MethodRef struct {
 	Name   string            `yaml:"name" json:"name"`
 	Params map[string]string `yaml:"params" json:"params,omitempty"`
+
+	path string // in the suite's text; "" if it is not from there
 }
 
 // UnmarshalYAML accepts the short form, a bare name.

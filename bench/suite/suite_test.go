@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -97,7 +99,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for _, c := range [][2]string{{"solv", "solve"}, {"gpusPerSever", "gpusPerServer"}, {"zzzzz", ""}} {
-		if got := Nearest(c[0], suiteKeys()); got != c[1] {
+		if got := Nearest(c[0], keysOf(reflect.TypeFor[Suite]())); got != c[1] {
 			t.Errorf("Nearest(%q) = %q, want %q", c[0], got, c[1])
 		}
 	}
@@ -200,10 +202,23 @@ func TestMessagesHavePlaces(t *testing.T) {
 		head + "methods: [m]\nmatrix: {cluster.iner: [1Gbps]}\n":        {"[5:10]", `"cluster.inter"`},
 		head + "methods: [m]\nmatrix: {cluster.inter: [1Gbps, fast]}\n": {"[5:33]", "10Gbps"},
 		head + "methods: [m]\nobjectives: [total-jtc]\n":                {"[5:14]", "total-jct"},
-		head + "    tooLarge: dropp\nmethods: [m]\n":                    {"tooLarge", "drop"},
-		head + "    model: gangs\nmethods: [m]\nslice: {jobs: 2}\n":     {"[6:1]", "slice"},
-		"name: x\ninstances: 3\nmethods: [m]\n":                         {"[2:12]"},
-		head + "methods: [m]\n  limits: {}\n":                           {"[5:"},
+		head + "    tooLarge: dropp\nmethods: [m]\n":                    {"[4:15]", "tooLarge", "drop"},
+		head + "    model: gangs\nmethods: [m]\n":                       {"[4:12]", "elastic"},
+		head + "    gpuMemory: 24GB\nmethods: [m]\n":                    {"[4:5]", "say model: sharing"},
+		head + "    slice: &s {jobs: -1}\nmethods: [m]\n":               {"[4:22]", "must be positive"},
+		head + "  - name: a\nmethods: [m]\n":                            {"[4:11]", "taken"},
+		head + "methods: [m]\nlimits: {nodes: -1}\n":                    {"[5:17]", "limits.nodes"},
+		head + "methods: [m]\nlimits: {solve: \"10:30\"}\n":             {"[5:17]", "1h30m"},
+		head + "methods: [m]\nmatrix: {slice.jobs: 4}\n":                {"[5:22]", "must be a list"},
+		// The same text stands elsewhere, and earlier.
+		head + "methods: [m]\nmatrix: {name: [a, b]}\n":                               {"[5:10]", "cannot be swept"},
+		head + "methods: [m]\nmatrix: {slice.jobs: [2, -1]}\n":                        {"[5:26]", "must be positive"},
+		head + "methods: [m]\nmatrix: {slice.jobs: [2], exclude: [{x: 2}]}\n":         {"[5:38]", `"x"`},
+		head + "methods: [m]\nmatrix: {storage: [1GB/s], slice.jobs: [2]}\n":          {"[5:10]", "no source knows"},
+		"name: fast\n" + head[8:] + "methods: [m]\nmatrix: {cluster.inter: [fast]}\n": {"[5:26]", "10Gbps"},
+		head + "    model: gangs\nmethods: [m]\nslice: {jobs: 2}\n":                   {"[6:1]", "slice"},
+		"name: x\ninstances: 3\nmethods: [m]\n":                                       {"[2:12]"},
+		head + "methods: [m]\n  limits: {}\n":                                         {"[5:"},
 	} {
 		_, err := Parse("s.yaml", []byte(text))
 		if err == nil {
@@ -215,6 +230,50 @@ func TestMessagesHavePlaces(t *testing.T) {
 				t.Errorf("no %s in: %v", part, err)
 			}
 		}
+	}
+}
+
+// A reference has its place in the file, as have its parameters, whatever else the
+// message mentions; one that a setting gave has none.
+func TestLocate(t *testing.T) {
+	const text = `name: fifo
+instances:
+  - name: a
+  - name: b
+    methods:
+      - name: sjf
+        params:
+          blocking: fifo
+methods: [lb0, fifo]
+references: [lb0]
+`
+	s, err := Parse("s.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := errors.New(`"fifo" is wrong: the nearest is "lb0"`)
+	a, b := s.Instances[0], s.Instances[1]
+	for want, err := range map[string]error{
+		"s.yaml: [9:16] ":   s.Locate(a.Methods[1], wrong),
+		"s.yaml: [10:14] ":  s.Locate(b.References[0], wrong),
+		"s.yaml: [6:15] ":   s.Locate(b.Methods[0], wrong),
+		"s.yaml: [8:21] ":   s.Locate(b.Methods[0], fmt.Errorf("method: %w", &Error{Path: "params.blocking", Err: wrong})),
+		"s.yaml: [8:11] ":   s.Locate(b.Methods[0], fmt.Errorf("method: %w", &Error{Path: "params.blocking", OfKey: true, Err: wrong})),
+		`"fifo" is wrong: `: s.Locate(MethodRef{Name: "fifo"}, wrong),
+	} {
+		if !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+	if s, err = Parse("s.yaml", []byte(text), "methods=fifo"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Locate(s.Instances[1].Methods[0], wrong); err != wrong {
+		t.Errorf("a reference of a setting has the place %v", err)
+	}
+	_, err = Parse("s.yaml", []byte(text+"limits: {nodes: 1}\n"), "limits.nodes=-1")
+	if err == nil || err.Error() != "s.yaml: limits.nodes must not be negative" {
+		t.Errorf("a value of a setting: %v", err)
 	}
 }
 

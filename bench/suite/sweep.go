@@ -26,7 +26,7 @@ func (s *Suite) sweep() error {
 		}
 		for _, c := range copies {
 			if err := c.validate(); err != nil {
-				return fmt.Errorf("instances[%d] %q with %v: %w", i, src.Name, c.Swept, err)
+				return &Error{Path: s.Matrix.pathOf(&c, err, i), Err: fmt.Errorf("instances[%d] %q with %v: %v", i, src.Name, c.Swept, err)}
 			}
 			for key := range c.Swept {
 				swept[key] = true
@@ -39,11 +39,24 @@ func (s *Suite) sweep() error {
 	}
 	for _, axis := range s.Matrix.Axes {
 		if !swept[axis.Key] {
-			return fmt.Errorf("matrix: no source knows %q: the first %w", axis.Key, s.Instances[0].misplaced(axis.Key))
+			return &Error{Path: "matrix." + axis.Key, OfKey: true,
+				Err: fmt.Errorf("matrix: no source knows %q: the first %w", axis.Key, s.Instances[0].misplaced(axis.Key))}
 		}
 	}
 	s.Instances = out
 	return nil
+}
+
+// pathOf returns the path of what is wrong with a copy of the i-th source: that of a
+// swept value, or of the source's own.
+func (m *Matrix) pathOf(c *Source, err error, i int) string {
+	key, _ := pathOf(err)
+	for k := range m.Axes {
+		if value, ok := c.Swept[key]; ok && m.Axes[k].Key == key {
+			return m.Axes[k].path(value)
+		}
+	}
+	return fmt.Sprintf("instances[%d].%s", i, key)
 }
 
 // expand returns the copies of the source that the matrix makes. Keys that its
@@ -59,7 +72,11 @@ func (m *Matrix) expand(src Source) ([]Source, error) {
 		for _, axis := range axes {
 			with, err := swept.with(axis.Key, s[axis.Key])
 			if err != nil {
-				return nil, fmt.Errorf("matrix: %q: %w", axis.Key, err)
+				path := axis.path(fmt.Sprint(s[axis.Key]))
+				if _, ofKey := pathOf(err); ofKey {
+					path = "matrix." + axis.Key
+				}
+				return nil, &Error{Path: path, Err: fmt.Errorf("matrix: %q: %w", axis.Key, err)}
 			}
 			if with.misplaced(axis.Key) == nil {
 				swept = with
@@ -101,21 +118,25 @@ func clone[T any](p *T) *T {
 }
 
 // Set decodes a value into the field that a path such as cluster.inter names.
+//
+// Errors: [Error] with no path if the key is wrong, and not its value.
 func (src *Source) Set(path string, value any) error {
 	if path == "name" || path == "file" {
-		return fmt.Errorf("%s cannot be swept", path)
+		return &Error{OfKey: true, Err: fmt.Errorf("%s cannot be swept", path)}
 	}
 	nested := nest(path, value)
 	data, err := yaml.Marshal(nested)
 	if err != nil {
 		return err
 	}
-	err = decodeStrictly(data, src)
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("a source has no such key%s", suggestion(path))
-	}
-	if err != nil {
+	_, err = decodeStrictly(data, src)
+	var refused *keyError
+	switch {
+	case errors.As(err, &refused) && refused.unknown:
+		return &Error{OfKey: true, Err: fmt.Errorf("a source has no such key%s", suggestion(path))}
+	case errors.As(err, &refused) && refused.path == path:
+		return errors.New(refused.message) // the caller says of which key
+	case err != nil:
 		return err
 	}
 	for _, key := range givenKeys(reflect.TypeFor[Source](), nested) {

@@ -3,38 +3,46 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"yardstick/datasets"
 	"yardstick/sched"
 )
 
+// wrong is an error about the value of a key.
+func wrong(path, format string, args ...any) error {
+	return &Error{Path: path, Err: fmt.Errorf(format, args...)}
+}
+
 func (s *Suite) validate() error {
 	if s.APIVersion != APIVersion {
-		return fmt.Errorf("apiVersion is %q: this program reads %q", s.APIVersion, APIVersion)
+		return wrong("apiVersion", "apiVersion is %q: this program reads %q", s.APIVersion, APIVersion)
 	}
 	if strings.ContainsAny(s.Name, `/\`) {
-		return fmt.Errorf("name is %q: it becomes a folder's name, so it may not hold a slash", s.Name)
+		return wrong("name", "name is %q: it becomes a folder's name, so it may not hold a slash", s.Name)
 	}
 	if s.Seed > 1<<53 {
-		return fmt.Errorf("seed is %d: at most 2^53, so that every tool reads it exactly", s.Seed)
+		return wrong("seed", "seed is %d: at most 2^53, so that every tool reads it exactly", s.Seed)
 	}
 	if len(s.Instances) == 0 {
 		return errors.New("instances is missing: list at least one, such as {trace: \"builtin:philly-like\"}")
 	}
-	if s.Limits.Solve < 0 || s.Limits.Nodes < 0 || s.Limits.Memory < 0 || s.Limits.Cell < 0 {
-		return errors.New("limits must not be negative")
+	if err := negative("limits.", number{"solve", int64(s.Limits.Solve)}, number{"nodes", int64(s.Limits.Nodes)},
+		number{"memory", int64(s.Limits.Memory)}, number{"cell", int64(s.Limits.Cell)}); err != nil {
+		return err
 	}
 	names := map[string]bool{}
 	for i, src := range s.Instances {
+		path := fmt.Sprintf("instances[%d]", i)
 		if err := src.validate(); err != nil {
-			return fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
+			return wrong(path, "%s %q: %w", path, src.Name, err)
 		}
 		if len(src.Methods) == 0 {
-			return fmt.Errorf("instances[%d] %q: has no methods: list some here or at the top of the suite, such as methods: [fifo, sjf]", i, src.Name)
+			return fmt.Errorf("%s %q: has no methods: list some here or at the top of the suite, such as methods: [fifo, sjf]", path, src.Name)
 		}
 		if names[src.Name] {
-			return fmt.Errorf("instances[%d]: the name %q is taken: give each source a name of its own", i, src.Name)
+			return wrong(path+".name", "%s: the name %q is taken: give each source a name of its own", path, src.Name)
 		}
 		names[src.Name] = true
 	}
@@ -51,31 +59,52 @@ const (
 func (src *Source) validate() error {
 	for _, key := range src.given {
 		if err := src.misplaced(key); err != nil {
-			return err
+			return &Error{Path: key, OfKey: true, Err: err}
 		}
 	}
 	if src.File != "" {
 		return nil
 	}
+	c := src.Cluster
 	switch {
-	case src.Slice.Jobs < 0 || src.Slice.Repeat < 1 || src.Slice.Repeat > maxRepeat:
-		return fmt.Errorf("slice of %d jobs, repeated %d times: the number of jobs must be positive, or 0 for all, and the repetitions from 1 to %d", src.Slice.Jobs, src.Slice.Repeat, maxRepeat)
-	case min(src.Cluster.Servers, src.Cluster.GPUsPerServer) < 1 || max(src.Cluster.Servers, src.Cluster.GPUsPerServer) > maxCluster:
-		return fmt.Errorf("cluster of %d × %d GPUs: both must be positive, and at most %d", src.Cluster.Servers, src.Cluster.GPUsPerServer, maxCluster)
-	case src.Round < 0 || src.Params < 0 || src.Iterate < 0 || src.history() < 0:
-		return errors.New("round, params, iteration and history must not be negative")
+	case !slices.Contains(models, src.Model):
+		return wrong("model", "model %q is unknown: %v", src.Model, models)
+	case src.Slice.Jobs < 0:
+		return wrong("slice.jobs", "slice of %d jobs: the number must be positive, or 0 for all of the trace", src.Slice.Jobs)
+	case src.Slice.Repeat < 1 || src.Slice.Repeat > maxRepeat:
+		return wrong("slice.repeat", "slice repeated %d times: it must be from 1 to %d", src.Slice.Repeat, maxRepeat)
+	case c.Servers < 1 || c.Servers > maxCluster:
+		return wrong("cluster.servers", "cluster of %d × %d GPUs: the servers must be from 1 to %d", c.Servers, c.GPUsPerServer, maxCluster)
+	case c.GPUsPerServer < 1 || c.GPUsPerServer > maxCluster:
+		return wrong("cluster.gpusPerServer", "cluster of %d × %d GPUs: the GPUs of a server must be from 1 to %d", c.Servers, c.GPUsPerServer, maxCluster)
 	case src.Model == sched.ModelElastic && src.has("round") && src.Round == 0:
-		return errors.New("round is 0s: it is the length of the elastic model's slots, so it must be positive")
+		return wrong("round", "round is 0s: it is the length of the elastic model's slots, so it must be positive")
 	case src.has("deadline") && src.Deadline <= 0:
-		return fmt.Errorf("deadline is %v: it must be positive; without the key there is none", src.Deadline)
+		return wrong("deadline", "deadline is %v: it must be positive; without the key there is none", src.Deadline)
 	case src.has("offeredLoad") && src.OfferedLoad <= 0:
-		return fmt.Errorf("offeredLoad is %v: it must be positive; without the key, jobs come as they do in the trace", src.OfferedLoad)
+		return wrong("offeredLoad", "offeredLoad is %v: it must be positive; without the key, jobs come as they do in the trace", src.OfferedLoad)
 	case src.has("offeredLoad") && src.has("sharing.rate"):
-		return errors.New("offeredLoad and sharing.rate both say how often jobs come: drop one of the two")
+		return wrong("offeredLoad", "offeredLoad and sharing.rate both say how often jobs come: drop one of the two")
 	case src.has("slice.load") && src.Slice.At.Rule == datasets.AtSample:
-		return errors.New("slice.load chooses windows, and at: sample makes none: say at: random, or set the load of what is built by offeredLoad")
+		return wrong("slice.load", "slice.load chooses windows, and at: sample makes none: say at: random, or set the load of what is built by offeredLoad")
 	case src.TooLarge != "error" && src.TooLarge != "drop":
-		return fmt.Errorf("tooLarge is %q: it must be error or drop", src.TooLarge)
+		return wrong("tooLarge", "tooLarge is %q: it must be error or drop", src.TooLarge)
+	}
+	return negative("", number{"round", int64(src.Round)}, number{"params", int64(src.Params)},
+		number{"iteration", int64(src.Iterate)}, number{"history", int64(src.history())})
+}
+
+type number struct {
+	key   string
+	value int64
+}
+
+// negative returns an error about the first number that is.
+func negative(prefix string, list ...number) error {
+	for _, n := range list {
+		if n.value < 0 {
+			return wrong(prefix+n.key, "%s%s must not be negative", prefix, n.key)
+		}
 	}
 	return nil
 }
