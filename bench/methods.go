@@ -72,6 +72,15 @@ func Suits(m Method, in *sched.Instance) error {
 	return nil
 }
 
+// TheoremsOf returns what is published about the policy that a method replays; nil
+// if the method is none, or nothing is.
+func TheoremsOf(m Method) *Theorems {
+	if p, ok := m.(*policyMethod); ok {
+		return p.policy.Theorems
+	}
+	return nil
+}
+
 func (m *policyMethod) suits(in *sched.Instance) error {
 	policy, err := m.policy.New(context.Background(), Problem{Instance: in})
 	if err != nil {

@@ -17,15 +17,6 @@ type Theorems struct {
 	Headline func([]theorems.Result) (theorems.Result, bool)
 }
 
-// TheoremsOf returns what is published about the policy that a method replays; nil
-// if the method is none, or nothing is.
-func TheoremsOf(m Method) *Theorems {
-	if p, ok := m.(*policyMethod); ok {
-		return p.policy.Theorems
-	}
-	return nil
-}
-
 // Predicted returns the predictions by job, or nil if the policy was told the
 // truth.
 func (p *Replay) Predicted(jobs int) []int64 {

@@ -10,11 +10,9 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"time"
 
 	"yardstick/bench"
 	"yardstick/bench/record"
-	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -79,46 +77,6 @@ func addInstance(run *record.Run, plan *bench.Plan, results []bench.CellResult) 
 		}
 	}
 	return violations
-}
-
-// standings collects what is proven per instance and objective.
-type standings struct {
-	byKey map[standingKey]*standing
-	order []*standing
-}
-
-type standingKey struct {
-	instance  *suite.Instance
-	objective sched.Objective
-}
-
-func newStandings(results []bench.CellResult) *standings {
-	all := &standings{byKey: map[standingKey]*standing{}}
-	for i := range results {
-		r := &results[i]
-		for k, objective := range r.Cell.Objectives {
-			st := all.of(r.Cell.Instance, objective)
-			if r.Outcomes == nil {
-				st.limited = st.limited || r.Limited()
-				continue
-			}
-			st.bounds = append(st.bounds, r.Outcomes[k].Bounds...)
-			st.limited = st.limited || r.Outcomes[k].Limited()
-			if v := r.Verified[k]; v != nil {
-				st.addSchedule(r.Cell.Method.Ref().String(), v)
-			}
-		}
-	}
-	return all
-}
-
-func (a *standings) of(in *suite.Instance, o sched.Objective) *standing {
-	key := standingKey{in, o}
-	if a.byKey[key] == nil {
-		a.byKey[key] = &standing{objective: o}
-		a.order = append(a.order, a.byKey[key])
-	}
-	return a.byKey[key]
 }
 
 func ratioRow(plan *bench.Plan, r *bench.CellResult, k int, objective sched.Objective, st *standing, schedules []record.Opt[int]) record.Ratio {
@@ -207,14 +165,6 @@ func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *ben
 		row.OptimumStatus, row.OptimumMethod = record.Claimed, record.Text(row.Method)
 		row.DualStatus = record.Claimed
 	}
-}
-
-// inUnit converts a cost from microseconds to seconds where it is a time.
-func inUnit(o sched.Objective, r *big.Rat) *big.Rat {
-	if r == nil || !o.IsTime() {
-		return r
-	}
-	return new(big.Rat).Quo(r, big.NewRat(int64(sched.Second), 1))
 }
 
 func addReplay(row *record.Ratio, replay *bench.Replay) {
@@ -438,22 +388,4 @@ func addSolves(run *record.Run, plan *bench.Plan, r *bench.CellResult, k int, ob
 		run.Solves = append(run.Solves, row)
 		addEvents(run, &row, &s.Result)
 	}
-}
-
-func finite(v float64) record.Opt[float64] {
-	if math.IsInf(v, 0) || math.IsNaN(v) {
-		return record.Opt[float64]{}
-	}
-	return record.Some(v)
-}
-
-func seconds(d time.Duration) record.Opt[float64] { return record.Some(d.Seconds()) }
-
-// gap is |primal − dual|/|primal|: 0 where both are 0, missing where primal
-// alone is or where one of the two is not known.
-func gap(primal, dual float64) record.Opt[float64] {
-	if primal == dual {
-		return finite(0)
-	}
-	return finite(math.Abs(primal-dual) / math.Abs(primal))
 }

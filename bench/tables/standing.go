@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math/big"
 
+	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
+	"yardstick/bounds/theorems"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -124,4 +127,74 @@ func (s *standing) ratio(cost, denominator *big.Rat) *float64 {
 		return nil
 	}
 	return &r
+}
+
+// standings collects what is proven per instance and objective.
+type standings struct {
+	byKey map[standingKey]*standing
+	order []*standing
+}
+
+type standingKey struct {
+	instance  *suite.Instance
+	objective sched.Objective
+}
+
+func newStandings(results []bench.CellResult) *standings {
+	all := &standings{byKey: map[standingKey]*standing{}}
+	for i := range results {
+		r := &results[i]
+		for k, objective := range r.Cell.Objectives {
+			st := all.of(r.Cell.Instance, objective)
+			if r.Outcomes == nil {
+				st.limited = st.limited || r.Limited()
+				continue
+			}
+			st.bounds = append(st.bounds, r.Outcomes[k].Bounds...)
+			st.limited = st.limited || r.Outcomes[k].Limited()
+			if v := r.Verified[k]; v != nil {
+				st.addSchedule(r.Cell.Method.Ref().String(), v)
+			}
+		}
+	}
+	return all
+}
+
+func (a *standings) of(in *suite.Instance, o sched.Objective) *standing {
+	key := standingKey{in, o}
+	if a.byKey[key] == nil {
+		a.byKey[key] = &standing{objective: o}
+		a.order = append(a.order, a.byKey[key])
+	}
+	return a.byKey[key]
+}
+
+// least returns what is proven about the least value of an objective in a class.
+// The total completion time is known from the total job completion time too.
+func (a *standings) least(in *suite.Instance, objective sched.Objective, c sched.Class) theorems.Interval {
+	var known theorems.Interval
+	a.narrow(&known, standingKey{in, objective}, c, new(big.Rat))
+	if objective == sched.TotalCompletion {
+		a.narrow(&known, standingKey{in, sched.TotalJCT}, c, sched.TotalJCT.ToBase(in.Instance, new(big.Rat)))
+	}
+	return known
+}
+
+// narrow narrows an interval down to what is proven under one objective, to
+// which a constant is added.
+func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Class, constant *big.Rat) {
+	st := a.byKey[key]
+	if st == nil {
+		return
+	}
+	if b := st.bound(c); b != nil {
+		if v := new(big.Rat).Add(b.Value, constant); known.Lower == nil || v.Cmp(known.Lower) > 0 {
+			known.Lower = v
+		}
+	}
+	if best := st.bestKnown(c); best != nil {
+		if v := new(big.Rat).Add(best, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
+			known.Upper = v
+		}
+	}
 }

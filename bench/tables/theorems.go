@@ -3,12 +3,9 @@ package tables
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/big"
 
 	"yardstick/bench"
 	"yardstick/bench/record"
-	"yardstick/bench/suite"
 	"yardstick/bounds/theorems"
 	"yardstick/sched"
 )
@@ -52,36 +49,6 @@ func addHeadline(row *record.Ratio, t *theorems.Result) {
 	}
 }
 
-// least returns what is proven about the least value of an objective in a class.
-// The total completion time is known from the total job completion time too.
-func (a *standings) least(in *suite.Instance, objective sched.Objective, c sched.Class) theorems.Interval {
-	var known theorems.Interval
-	a.narrow(&known, standingKey{in, objective}, c, new(big.Rat))
-	if objective == sched.TotalCompletion {
-		a.narrow(&known, standingKey{in, sched.TotalJCT}, c, sched.TotalJCT.ToBase(in.Instance, new(big.Rat)))
-	}
-	return known
-}
-
-// narrow narrows an interval down to what is proven under one objective, to
-// which a constant is added.
-func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Class, constant *big.Rat) {
-	st := a.byKey[key]
-	if st == nil {
-		return
-	}
-	if b := st.bound(c); b != nil {
-		if v := new(big.Rat).Add(b.Value, constant); known.Lower == nil || v.Cmp(known.Lower) > 0 {
-			known.Lower = v
-		}
-	}
-	if best := st.bestKnown(c); best != nil {
-		if v := new(big.Rat).Add(best, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
-			known.Upper = v
-		}
-	}
-}
-
 func theoremRow(r *bench.CellResult, t *theorems.Result) record.Theorem {
 	row := record.Theorem{CellID: r.Cell.ID, Instance: r.Cell.Instance.Name, Method: r.Cell.Method.Ref().String(),
 		Theorem: t.Statement, Form: t.Form, Met: t.Met(), AtOptimum: t.AtOptimum, Verdict: string(t.Verdict),
@@ -97,15 +64,3 @@ func theoremRow(r *bench.CellResult, t *theorems.Result) record.Theorem {
 	}
 	return row
 }
-
-// stated is a side of an inequality. Those of 10^30 and more, which records refuse,
-// are left out: Theorem 1 of the A-SRPT paper as printed says such things of
-// predictions that are wrong by much.
-func stated(r *big.Rat) record.Opt[float64] {
-	if v := record.FromRat(r); math.Abs(v.V) < record.Most {
-		return v
-	}
-	return record.Opt[float64]{}
-}
-
-func inSeconds(microseconds *big.Rat) *big.Rat { return inUnit(sched.TotalCompletion, microseconds) }
