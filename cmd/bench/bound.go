@@ -34,7 +34,7 @@ type boundFlags struct {
 }
 
 func (a *app) boundCommand() *cobra.Command {
-	f := boundFlags{limits: suite.Limits{Memory: 4 << 30}}
+	f := boundFlags{limits: suite.Limits{Solve: 10 * time.Second, Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "bound INSTANCE",
 		Short: "The ladder of all proven lower bounds of an instance",
@@ -64,8 +64,8 @@ these are, or are no better than, some of the class it is proven for.`,
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write instead of the terminal")
 	c.Flags().BoolVar(&f.all, "all", false, "say of each method that does not apply why")
 	c.Flags().StringVar(&f.certificate, "certificate", "", "file for the certificate of the best bound that has one")
-	c.Flags().DurationVar(&f.limits.Solve, "time-limit", 10*time.Second, "wall-clock limit of each method, and of all policies together; 0 for none")
-	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit of each search; 0 for none")
+	c.Flags().Var(atLeast(0, &f.limits.Solve), "time-limit", "wall-clock limit of each method, and of all policies together; 0 for none")
+	c.Flags().Var(atLeast(0, &f.limits.Nodes), "nodes", "node limit of each search; 0 for none")
 	return c
 }
 

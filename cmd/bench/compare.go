@@ -14,7 +14,7 @@ import (
 
 func (a *app) compareCommand() *cobra.Command {
 	var format, out string
-	var most int
+	most := 50
 	c := &cobra.Command{
 		Use:   "compare DIR_A DIR_B",
 		Short: "Compare two results: costs and bounds exactly, times statistically",
@@ -35,9 +35,6 @@ on each side are the least that can tell a difference at 0.05).
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(compare.Formats(), format) {
 				return usageError("--format %q: it must be one of %s", format, strings.Join(compare.Formats(), ", "))
-			}
-			if most < 0 {
-				return usageError("--changes must not be negative")
 			}
 			sides := make([][]*record.Run, 2)
 			for i, arg := range args {
@@ -65,7 +62,7 @@ on each side are the least that can tell a difference at 0.05).
 		},
 	}
 	c.Flags().StringVar(&format, "format", "table", "table, md, csv or json")
-	c.Flags().IntVar(&most, "changes", 50, "changed rows to list in table and md; 0 for all")
+	c.Flags().Var(atLeast(0, &most), "changes", "changed rows to list in table and md; 0 for all")
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal")
 	return c
 }

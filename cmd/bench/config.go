@@ -142,8 +142,10 @@ func (a *app) configured(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = configure(c, files)
-	return err
+	if _, err := configure(c, files); err != nil {
+		return err
+	}
+	return noneEmpty(c)
 }
 
 func (a *app) configCommand() *cobra.Command {

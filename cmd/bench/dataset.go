@@ -159,8 +159,8 @@ func (a *app) datasetGenerateCommand() *cobra.Command {
 			if err != nil {
 				return usageError("--like: %w", err)
 			}
-			if out == "" || jobs < 1 {
-				return usageError("-o OUT.parquet and a positive --jobs are needed")
+			if out == "" || jobs == 0 {
+				return usageError("-o OUT.parquet and --jobs are needed")
 			}
 			if err := datasets.WriteFile(out, generate.Rows(l, jobs, seed)); err != nil {
 				return usageError("%w", err)
@@ -169,7 +169,7 @@ func (a *app) datasetGenerateCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&like, "like", "", "the trace to resemble")
-	c.Flags().IntVar(&jobs, "jobs", 0, "number of jobs")
+	c.Flags().Var(atLeast(1, &jobs), "jobs", "number of jobs")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed")
 	c.Flags().StringVarP(&out, "out", "o", "", "the Parquet file to write")
 	return c

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +54,7 @@ Formulations:
 	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (of lp_solve)")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what to minimise")
 	c.Flags().StringVar(&f.slot, "slot", "", "slot length of time-indexed and interval programs, such as 60s")
-	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write; standard output if empty")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default standard output)")
 	return c
 }
 
@@ -136,8 +135,13 @@ func (a *app) export(f exportFlags, path string) error {
 		return usageError("--objective: %w", err)
 	}
 	var slot sched.Time
-	if err := slot.UnmarshalText([]byte(cmp.Or(f.slot, "0s"))); err != nil {
-		return usageError("--slot: %w", err)
+	if f.slot != "" {
+		if err := slot.UnmarshalText([]byte(f.slot)); err != nil {
+			return usageError("--slot: %w", err)
+		}
+		if slot <= 0 {
+			return usageError("--slot %s: it must be positive: leave it out for one that fits the instance", f.slot)
+		}
 	}
 	in, err := readInstance(path)
 	if err != nil {

@@ -43,7 +43,7 @@ type huntFlags struct {
 const huntedName = "hunted"
 
 func (a *app) huntCommand() *cobra.Command {
-	f := huntFlags{}
+	f := huntFlags{space: hunt.Space{Jobs: 6, GPUs: 4, Servers: 1}}
 	c := &cobra.Command{
 		Use:   "hunt --policy POLICY --model MODEL --jobs N --gpus G",
 		Short: "Search for the instance with the largest proven ratio of a policy",
@@ -68,15 +68,15 @@ no length; give them -p predictor=perfect, or hunt a-srpt-perfect.`,
 	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
 	c.Flags().StringVar(&f.model, "model", "gang", "gang (continuous time), preemptive, sharing or elastic (slots)")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
-	c.Flags().IntVar(&f.space.Jobs, "jobs", 6, "the most jobs")
-	c.Flags().IntVar(&f.space.GPUs, "gpus", 4, "GPUs of the cluster")
-	c.Flags().IntVar(&f.space.Servers, "servers", 1, "servers that they are on")
-	c.Flags().IntVar(&f.space.Gang, "gang", 0, "the most GPUs, or workers, of a job (default all)")
-	c.Flags().Int64Var(&f.space.Longest, "longest", 0, "the longest running time in seconds (default 1000; 12 in slots)")
-	c.Flags().DurationVar(&f.budget, "budget", 0, "wall-clock time to search for (default 60s without --evaluations)")
-	c.Flags().Int64Var(&f.evaluations, "evaluations", 0, "instances to look at")
+	c.Flags().Var(atLeast(1, &f.space.Jobs), "jobs", "the most jobs")
+	c.Flags().Var(atLeast(1, &f.space.GPUs), "gpus", "GPUs of the cluster")
+	c.Flags().Var(atLeast(1, &f.space.Servers), "servers", "servers that they are on")
+	c.Flags().Var(atLeast(1, &f.space.Gang), "gang", "the most GPUs, or workers, of a job (default all)")
+	c.Flags().Var(atLeast(1, &f.space.Longest), "longest", "the longest running time in seconds (default 1000; 12 in slots)")
+	c.Flags().Var(atLeast(1, &f.budget), "budget", "wall-clock time to search for (default 60s without --evaluations)")
+	c.Flags().Var(atLeast(1, &f.evaluations), "evaluations", "instances to look at")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the search")
-	c.Flags().IntVarP(&f.workers, "workers", "j", 0, "searches at a time (default one per core)")
+	c.Flags().VarP(atLeast(1, &f.workers), "workers", "j", "searches at a time (default one per core)")
 	c.Flags().StringVar(&f.keep, "keep", "1", "part of the ratio that shrinking must keep, such as 0.95")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "JSON file for the instance; its proof goes beside it")
 	c.Flags().StringVar(&f.resume, "resume", "", "file that holds the state of the search")
@@ -156,9 +156,6 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	keep, ok := new(big.Rat).SetString(f.keep)
 	if !ok || keep.Sign() < 0 || keep.Cmp(big.NewRat(1, 1)) > 0 {
 		return none, usageError("--keep %s: it must be between 0 and 1", f.keep)
-	}
-	if f.budget < 0 || f.evaluations < 0 || f.workers < 0 {
-		return none, usageError("--budget, --evaluations and -j must not be negative")
 	}
 	if f.budget == 0 && f.evaluations == 0 {
 		f.budget = time.Minute

@@ -42,7 +42,7 @@ type placeFlags struct {
 }
 
 func (a *app) placeCommand() *cobra.Command {
-	f := placeFlags{}
+	f := placeFlags{timeLimit: time.Minute}
 	c := &cobra.Command{
 		Use:   "place [INSTANCE]",
 		Short: "Place jobs on given parts of servers: Heavy-Edge against the optimal placement",
@@ -89,12 +89,12 @@ one below a proven bound; 130 interrupted.`,
 	fl.StringVar(&f.inter, "inter", "10Gbps", "with --profile: bandwidth between servers")
 	fl.StringVar(&f.intra, "intra", "300GB/s", "with --profile: bandwidth within a server")
 	fl.IntSliceVar(&f.parts, "parts", nil, "GPUs to use on each of several servers, such as 8,4,2,2")
-	fl.IntVar(&f.fragmentations, "fragmentations", 0, "number of random fragmentations of the cluster to place each job on")
+	fl.Var(atLeast(1, &f.fragmentations), "fragmentations", "number of random fragmentations of the cluster to place each job on")
 	fl.StringVar(&f.order, "order", "index", "with --fragmentations: servers to take first: index, most or least (free GPUs)")
 	fl.Uint64Var(&f.seed, "seed", 1, "with --fragmentations: master seed")
 	fl.StringSliceVar(&f.methods, "methods", []string{"combinatorial"}, "methods and sets of them")
-	fl.DurationVar(&f.timeLimit, "time-limit", time.Minute, "wall-clock limit of each program")
-	fl.IntVar(&f.nodes, "nodes", 0, "node limit of each program; 0 for none")
+	fl.Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of each program; 0 for none")
+	fl.Var(atLeast(0, &f.nodes), "nodes", "node limit of each program; 0 for none")
 	fl.StringVarP(&f.out, "out", "o", "", "result directory to write: placements.arrow and manifest.json")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
@@ -203,12 +203,8 @@ func (f *placeFlags) check(c *cobra.Command, args []string) error {
 		return usageError("--parts and --fragmentations exclude each other")
 	case set("parts") != "" && (f.allJobs || len(f.profiles) > 1):
 		return usageError("--parts are those of one job")
-	case f.fragmentations < 0 || set("fragmentations") != "" && f.fragmentations == 0:
-		return usageError("--fragmentations is %d: it must be at least 1", f.fragmentations)
 	case f.fragmentations == 0 && set("order", "seed") != "":
 		return usageError("%s goes with --fragmentations", set("order", "seed"))
-	case f.timeLimit < 0 || f.nodes < 0:
-		return usageError("--time-limit and --nodes must not be negative")
 	case f.seed > 1<<53:
 		return usageError("--seed is %d: at most 2^53, so that every tool reads it exactly", f.seed)
 	}

@@ -166,7 +166,7 @@ func TestPlaceBadInput(t *testing.T) {
 		"seed alone":         {[]string{"place", in, "--job", "0", "--seed", "2"}, "--seed"},
 		"order":              {[]string{"place", in, "--job", "0", "--fragmentations", "2", "--order", "best"}, "best"},
 		"method":             {[]string{"place", in, "--job", "0", "--methods", "heavyedge"}, "heavy-edge-tree"},
-		"no method":          {[]string{"place", in, "--job", "0", "--methods", ""}, "combinatorial"},
+		"no method":          {[]string{"place", in, "--job", "0", "--methods", ""}, "--methods is empty"},
 		"solver":             {[]string{"place", in, "--job", "0", "--methods", "count-cut/gurobi"}, "gurobi"},
 		"instance + cluster": {[]string{"place", in, "--job", "0", "--cluster", "4x8"}, "--cluster"},
 		"time limit":         {[]string{"place", in, "--job", "0", "--time-limit", "-1s"}, "--time-limit"},

@@ -101,9 +101,6 @@ func placementMethods(names []string) ([]placing.Method, error) {
 			}
 		}
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("none given: take combinatorial, programs, all or some of %s", methodNames(every))
-	}
 	return list, nil
 }
 

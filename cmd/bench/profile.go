@@ -56,7 +56,7 @@ not say what was profiled where: --model, --gpu and --batch do.`,
 	c.Flags().StringVar(&format, "format", "", "pipedream, dapple or piper")
 	c.Flags().StringVar(&origin.Model, "model", "", "with --format: the model that was profiled")
 	c.Flags().StringVar(&origin.GPU, "gpu", "", "with --format: the GPU it ran on")
-	c.Flags().IntVar(&origin.Batch, "batch", 0, "with --format: samples per (micro-)batch")
+	c.Flags().Var(atLeast(1, &origin.Batch), "batch", "with --format: samples per (micro-)batch")
 	c.Flags().StringVarP(&out, "out", "o", "", "Parquet file to write")
 	return c
 }
@@ -115,7 +115,7 @@ sharing.interference, which needs a row for every pair of the instances' tasks:
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "Parquet file to write")
 	c.Flags().StringVar(&f.gpu, "gpu", "", "only pairs on this type of GPU")
-	c.Flags().IntVar(&f.gpus, "gpus", 0, "only pairs of jobs with so many GPUs each; 0 for any")
+	c.Flags().Var(atLeast(0, &f.gpus), "gpus", "only pairs of jobs with so many GPUs each; 0 for any")
 	c.Flags().StringVar(&f.placement, "placement", "", "only pairs placed so: consolidated or spread")
 	c.Flags().StringToStringVar(&f.tasks, "task", nil, "NAME=TASK: write the file's TASK as NAME; may be repeated")
 	return c

@@ -56,7 +56,7 @@ file into the directory -o, for DuckDB and others that do not read Arrow files.`
 		},
 	}
 	c.Flags().StringVar(&format, "format", "table", "table, md, latex, csv, json, html or parquet")
-	c.Flags().StringVar(&part, "part", "", "summary or instances; both if empty")
+	c.Flags().StringVar(&part, "part", "", "summary or instances (default both)")
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal; with parquet, a directory")
 	return c
 }

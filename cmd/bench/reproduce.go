@@ -47,7 +47,7 @@ a name, lists what there is. Interrupted, the same command goes on where it was.
 	c.Flags().StringVarP(&f.out, "out", "o", "", "directory of results and figures (default results/reproduce/NAME)")
 	c.Flags().Float64Var(&f.scale, "scale", 1, "fraction of the paper's number of jobs")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of what no suite holds")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "cells at a time (default one per core)")
+	c.Flags().VarP(atLeast(1, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c

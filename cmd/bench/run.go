@@ -35,6 +35,7 @@ type runFlags struct {
 	workers     int
 	settings    []string
 	timeLimit   time.Duration
+	limited     bool // by timeLimit; otherwise as the suite says
 	shard       string
 	force       bool
 	retryFailed bool
@@ -67,12 +68,15 @@ failed; 5 an invalid schedule or a cost below a proven bound; 130 interrupted.`,
   bench run suite.yaml --set slice.jobs=6,8 --set seed=2
   bench run suite.yaml --shard 1/3 -o results/first   # then 2/3, 3/3, then: bench merge results/first`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), f, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.limited = c.Flags().Changed("time-limit")
+			return a.run(c.Context(), f, args)
+		},
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME)")
-	c.Flags().IntVarP(&f.workers, "jobs", "j", 0, "cells at a time (default one per core)")
+	c.Flags().VarP(atLeast(1, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
-	c.Flags().DurationVar(&f.timeLimit, "time-limit", 0, "wall-clock limit of each solve (default the suite's)")
+	c.Flags().Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of each solve; 0 for none (default the suite's)")
 	c.Flags().StringVar(&f.shard, "shard", "", "run one part of the cells, i/n, or auto in an array of Slurm or Kubernetes; bench merge then makes the tables")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
 	c.Flags().BoolVar(&f.retryFailed, "retry-failed", false, "run the cells again that failed")
@@ -82,13 +86,10 @@ failed; 5 an invalid schedule or a cost below a proven bound; 130 interrupted.`,
 }
 
 func (a *app) run(ctx context.Context, f runFlags, args []string) error {
-	if f.workers < 0 || f.timeLimit < 0 {
-		return usageError("-j and --time-limit must not be negative")
-	}
 	if isFolder(args) {
 		return a.runFolder(ctx, f, args[0])
 	}
-	if f.timeLimit > 0 {
+	if f.limited {
 		f.settings = append(slices.Clone(f.settings), "limits.solve="+f.timeLimit.String())
 	}
 	file, plan, err := readPlan(args, f.settings)

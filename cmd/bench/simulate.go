@@ -58,9 +58,9 @@ time.`,
 	c.Flags().StringVarP(&f.out, "out", "o", "", "CSV file for start and finish per job")
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().StringVar(&f.gantt, "gantt", "", "SVG file for a Gantt chart of the schedule")
-	c.Flags().IntVar(&f.gpus, "gpus", 0, "for a job list: GPUs of the cluster, as one server")
-	c.Flags().IntVar(&f.servers, "servers", 0, "for a job list: number of servers")
-	c.Flags().IntVar(&f.gpusPerServer, "gpus-per-server", 0, "for a job list: GPUs of each server")
+	c.Flags().Var(atLeast(1, &f.gpus), "gpus", "for a job list: GPUs of the cluster, as one server")
+	c.Flags().Var(atLeast(1, &f.servers), "servers", "for a job list: number of servers")
+	c.Flags().Var(atLeast(1, &f.gpusPerServer), "gpus-per-server", "for a job list: GPUs of each server")
 	c.Flags().StringVar(&f.inter, "inter", "10Gbps", "for a job list: bandwidth between servers")
 	c.Flags().StringVar(&f.intra, "intra", "300GB/s", "for a job list: bandwidth within a server")
 	return c

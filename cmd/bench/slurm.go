@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"yardstick/bench/suite"
 )
 
 // scripts are the batch scripts of a suite, with absolute paths throughout.
@@ -16,7 +17,7 @@ type scripts struct {
 	tasks                int
 }
 
-func newScripts(name string, f submitFlags, b bundle) (*scripts, error) {
+func newScripts(planned *suite.Suite, f submitFlags, b bundle) (*scripts, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding the running executable: %w", err)
@@ -49,14 +50,15 @@ func newScripts(name string, f submitFlags, b bundle) (*scripts, error) {
 		merge = " --any-build"
 	}
 	s.array = script(f.common(
-		"--job-name=bench-"+name, "--array="+ranges, "--chdir="+folder, "--output="+pattern(filepath.Join(s.logs, "%A_%a.log")),
+		"--job-name=bench-"+planned.Name, "--array="+ranges, "--chdir="+folder, "--output="+pattern(filepath.Join(s.logs, "%A_%a.log")),
 		"--requeue", fmt.Sprintf("--cpus-per-task=%d", f.cpus), fmt.Sprintf("--signal=B:TERM@%.0f", graceTime.Seconds())),
 		fmt.Sprintf(`# Task i runs shard i+1 of %d. exec, so that Slurm's signals reach the program: on the
-# first it keeps what is finished and ends. Run again, it goes on from there.
-exec %s run %s --shard "$((SLURM_ARRAY_TASK_ID + 1))/%d" -o %s -j "${SLURM_CPUS_PER_TASK:-1}" --time-limit 0%s
-`, b.shards, shellWord(program), shellWord(out), b.shards, shellWord(out), more))
+# first it keeps what is finished and ends. Run again, it goes on from there. The limits
+# are those of the plan, whatever a bench.yaml says of bench run.
+exec %s run %s --shard "$((SLURM_ARRAY_TASK_ID + 1))/%d" -o %s -j "${SLURM_CPUS_PER_TASK:-1}" --time-limit %v%s
+`, b.shards, shellWord(program), shellWord(out), b.shards, shellWord(out), planned.Limits.Solve, more))
 	s.merge = script(f.common(
-		"--job-name=bench-merge-"+name, "--chdir="+folder, "--output="+pattern(filepath.Join(s.logs, "merge-%j.log"))),
+		"--job-name=bench-merge-"+planned.Name, "--chdir="+folder, "--output="+pattern(filepath.Join(s.logs, "merge-%j.log"))),
 		fmt.Sprintf(`# Runs after the array, whether or not all of its tasks finished: missing cells are
 # listed, and the tables hold the others.
 exec %s merge %s%s

@@ -33,7 +33,7 @@ type solveFlags struct {
 }
 
 func (a *app) solveCommand() *cobra.Command {
-	f := solveFlags{limits: suite.Limits{Memory: 4 << 30}}
+	f := solveFlags{limits: suite.Limits{Solve: time.Minute, Memory: 4 << 30}}
 	c := &cobra.Command{
 		Use:   "solve INSTANCE",
 		Short: "Solve one instance exactly: status, schedule, proven bound, gap",
@@ -61,8 +61,8 @@ if an answer is found to be wrong.`,
 	c.Flags().StringVar(&f.program, "program", "", "for time-indexed: starts, configurations or servers")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what is best: "+strings.Join(objectives(), ", "))
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
-	c.Flags().DurationVar(&f.limits.Solve, "time-limit", time.Minute, "wall-clock limit")
-	c.Flags().IntVar(&f.limits.Nodes, "nodes", 0, "node limit; 0 for none")
+	c.Flags().Var(atLeast(0, &f.limits.Solve), "time-limit", "wall-clock limit; 0 for none")
+	c.Flags().Var(atLeast(0, &f.limits.Nodes), "nodes", "node limit; 0 for none")
 	return c
 }
 

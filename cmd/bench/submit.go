@@ -56,7 +56,7 @@ func (a *app) submitCommand() *cobra.Command {
 }
 
 func (a *app) submitSlurmCommand() *cobra.Command {
-	var f submitFlags
+	f := submitFlags{time: time.Hour, cpus: 1}
 	c := &cobra.Command{
 		Use:   "slurm SUITE.yaml|DIR",
 		Short: "Run a suite as a job array of Slurm, with a job that merges its results",
@@ -80,10 +80,10 @@ there too. To go on after the merge, submit DIR itself: only what is missing run
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME, or DIR)")
 	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
-	c.Flags().IntVar(&f.shards, "shards", 0, "tasks of the array (default by the times of finished cells)")
-	c.Flags().IntVar(&f.concurrent, "concurrent", 0, "tasks at a time, at most; 0 for as many as the cluster has room for")
-	c.Flags().DurationVar(&f.time, "time", time.Hour, "wall-clock limit of a task and of the merge")
-	c.Flags().IntVar(&f.cpus, "cpus", 1, "processors, and cells at a time, of a task")
+	c.Flags().Var(atLeast(1, &f.shards), "shards", "tasks of the array (default by the times of finished cells)")
+	c.Flags().Var(atLeast(0, &f.concurrent), "concurrent", "tasks at a time, at most; 0 for as many as the cluster has room for")
+	c.Flags().Var(atLeast(leastTime, &f.time), "time", "wall-clock limit of a task and of the merge")
+	c.Flags().Var(atLeast(1, &f.cpus), "cpus", "processors, and cells at a time, of a task")
 	c.Flags().StringVar(&f.memory, "mem", "", "memory of a task, such as 5G (default the cluster's)")
 	c.Flags().StringVar(&f.partition, "partition", "", "partition (default the cluster's)")
 	c.Flags().StringArrayVar(&f.sbatch, "sbatch", nil, "another option of sbatch for both scripts, such as --account=lab; may be repeated")
@@ -95,12 +95,8 @@ there too. To go on after the merge, submit DIR itself: only what is missing run
 
 func (f *submitFlags) check() error {
 	switch {
-	case f.shards < 0 || f.shards > mostTasks:
+	case f.shards > mostTasks:
 		return usageError("--shards %d: an array has 1 to %d tasks; a task runs many cells", f.shards, mostTasks)
-	case f.concurrent < 0 || f.cpus < 1:
-		return usageError("--concurrent must not be negative and --cpus at least 1")
-	case f.time < leastTime:
-		return usageError("--time %v: it must be at least %v", f.time, leastTime)
 	case strings.ContainsAny(f.memory+f.partition+strings.Join(f.sbatch, ""), "\n\r"):
 		return usageError("--mem, --partition and --sbatch take one line each")
 	}
@@ -135,7 +131,7 @@ func (a *app) submitSlurm(ctx context.Context, f submitFlags, args []string) err
 	if err := file.Write(f.out); err != nil {
 		return usageError("writing the plan into %s: %w", f.out, err)
 	}
-	s, err := newScripts(plan.Suite.Name, f, b)
+	s, err := newScripts(plan.Suite, f, b)
 	if err != nil {
 		return err
 	}
@@ -185,12 +181,15 @@ func reopenPlan(dir string) (*bench.PlanFile, *bench.Plan, error) {
 
 // runFolder runs what is missing of the plan of a result directory.
 func (a *app) runFolder(ctx context.Context, f runFlags, dir string) error {
-	if len(f.settings) > 0 || f.timeLimit > 0 {
-		return usageError("%s holds a plan: --set and --time-limit go with a suite's file", dir)
+	if len(f.settings) > 0 {
+		return usageError("%s holds a plan: --set goes with a suite's file", dir)
 	}
 	file, plan, err := reopenPlan(dir)
 	if err != nil {
 		return err
+	}
+	if limit := plan.Suite.Limits.Solve; f.limited && f.timeLimit != limit {
+		return usageError("%s holds a plan with a limit of %v: --time-limit %v goes with a suite's file", dir, limit, f.timeLimit)
 	}
 	if f.out == "" {
 		f.out = dir

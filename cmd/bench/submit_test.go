@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -230,8 +231,9 @@ func TestSubmitAndRunWhatIsMissing(t *testing.T) {
 	if code, _, errOut := benchCommand(t, "submit", "slurm", out); code != exitOK || !strings.Contains(errOut, "by the times of 8 finished cells") {
 		t.Errorf("exit code %d: %s", code, errOut)
 	}
+	limit := regexp.MustCompile(`--time-limit (\w+)`).FindStringSubmatch(string(script))[1] // of the plan
 	for _, i := range []int{1, 3, 4} {
-		mustRun(t, "run", out, "-q", "--time-limit", "0", "--shard", fmt.Sprintf("%d/4", i))
+		mustRun(t, "run", out, "-q", "--time-limit", limit, "--shard", fmt.Sprintf("%d/4", i))
 	}
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
@@ -252,15 +254,15 @@ func TestSubmitRefuses(t *testing.T) {
 	suite, dir := write(t, "suite.yaml", shardSuite), t.TempDir()
 	mustRun(t, "submit", "slurm", suite, "-o", dir+"/taken", "--dry-run")
 	for want, args := range map[string][]string{
-		"--shards 1001":      {suite, "--shards", "1001"},
-		"--shards -1":        {suite, "--shards", "-1"},
-		"--concurrent":       {suite, "--concurrent", "-1"},
-		"--cpus":             {suite, "--cpus", "0"},
-		"at least 5m":        {suite, "--time", "1m"},
-		"one line":           {suite, "--sbatch", "--x\n--y"},
-		"holds a plan":       {dir + "/taken", "--set", "seed=3"},
-		"holds no plan.json": {dir},
-		"choose another -o":  {suite, "-o", dir + "/taken", "--set", "seed=3"},
+		"--shards 1001":       {suite, "--shards", "1001"},
+		"-1\" for \"--shards": {suite, "--shards", "-1"},
+		"--concurrent":        {suite, "--concurrent", "-1"},
+		"--cpus":              {suite, "--cpus", "0"},
+		"at least 5m":         {suite, "--time", "1m"},
+		"one line":            {suite, "--sbatch", "--x\n--y"},
+		"holds a plan":        {dir + "/taken", "--set", "seed=3"},
+		"holds no plan.json":  {dir},
+		"choose another -o":   {suite, "-o", dir + "/taken", "--set", "seed=3"},
 	} {
 		if code, _, errOut := benchCommand(t, append([]string{"submit", "slurm", "--dry-run"}, args...)...); code != exitUsage || !strings.Contains(errOut, want) {
 			t.Errorf("%v: exit code %d: %s", args, code, errOut)

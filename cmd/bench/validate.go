@@ -30,7 +30,7 @@ type validateFlags struct {
 }
 
 func (a *app) validateCommand() *cobra.Command {
-	f := validateFlags{}
+	f := validateFlags{time: 30 * time.Second, nodes: 200_000}
 	c := &cobra.Command{
 		Use:   "validate [DIR|INSTANCE] | validate --errata",
 		Short: "The papers' theorems on an instance or a result directory; errata and remarks",
@@ -52,8 +52,8 @@ are known to be false have assumptions here that the papers do not state.`,
 	}
 	c.Flags().BoolVar(&f.errata, "errata", false, "list and run the errata and the remarks")
 	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
-	c.Flags().DurationVar(&f.time, "time-limit", 30*time.Second, "wall-clock limit of each search for an optimum")
-	c.Flags().IntVar(&f.nodes, "nodes", 200_000, "node limit of each; 0 for none")
+	c.Flags().Var(atLeast(0, &f.time), "time-limit", "wall-clock limit of each search for an optimum; 0 for none")
+	c.Flags().Var(atLeast(0, &f.nodes), "nodes", "node limit of each; 0 for none")
 	return c
 }
 

@@ -47,9 +47,6 @@ Exits with 5 and names what does not hold.`,
   bench hunt --policy srtf --model preemptive -o worst.json && bench verify worst.json`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if workers < 0 {
-				return usageError("-j must not be negative")
-			}
 			switch {
 			case len(args) == 2:
 				return a.verify(args[0], args[1])
@@ -62,7 +59,7 @@ Exits with 5 and names what does not hold.`,
 			return a.verify(args[0], proofPath(args[0]))
 		},
 	}
-	c.Flags().IntVarP(&workers, "jobs", "j", 0, "checks at a time (default one per core)")
+	c.Flags().VarP(atLeast(1, &workers), "jobs", "j", "checks at a time (default one per core)")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	return c
 }
