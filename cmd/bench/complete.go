@@ -12,6 +12,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/compare"
+	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/bench/reproduce"
 	"yardstick/bench/suite"
@@ -62,8 +63,8 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 		"run": upTo(1, suites), "plan": upTo(1, suites), "submit slurm": upTo(1, suites),
 		"merge": folders, "report": upTo(1, folders), "gate": upTo(1, folders), "compare": upTo(2, folders), "man": upTo(1, folders),
 		"reproduce": upTo(1, reproductions),
-		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "export": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, instances),
-		"instance describe": upTo(1, instances), "instance convert": upTo(1, instances),
+		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "export": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, verified),
+		"instance describe": upTo(1, instances), "instance convert": upTo(1, instances), "instance extract": upTo(2, extracted),
 		"simulate":       upTo(1, extensions("json", "csv", "gz", "parquet")),
 		"instance build": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")),
 		"dataset slice":  upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")), "dataset describe": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")),
@@ -134,6 +135,27 @@ func upTo(n int, offer cobra.CompletionFunc) cobra.CompletionFunc {
 		}
 		return offer(c, args, typed)
 	}
+}
+
+// verified completes the arguments of bench verify: a result directory, which is all,
+// or two files.
+func verified(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if isFolder(args) {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return extensions("json")(c, args, typed)
+}
+
+// extracted offers result directories, and then the instances of the one given.
+func extracted(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	run, err := record.Open(args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.Sorted(maps.Keys(instancesOf(run))), cobra.ShellCompDirectiveNoFileComp
 }
 
 // orFiles offers words once the first letter of one is typed, and files of these

@@ -81,6 +81,45 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// TestCompletionOfFolders: every command that takes a directory offers some, files of
+// the right ending beside directories where it takes either, and none after one that
+// is all it takes. The names in it are offered where one of them comes next.
+func TestCompletionOfFolders(t *testing.T) {
+	takers := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if strings.Contains(c.Use, "DIR") {
+			takers++
+			if _, directive := offered(t, append(strings.Fields(nameOf(c)), "")...); !slices.Contains([]string{":0", ":8", ":16"}, directive) {
+				t.Errorf("bench %s offers no directories: %s", nameOf(c), directive)
+			}
+		}
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk((&app{}).command())
+	if takers < 9 {
+		t.Errorf("%d commands take directories", takers)
+	}
+	dir := t.TempDir()
+	mustRun(t, "run", write(t, "s.yaml", "instances: [{name: two, slice: {jobs: 2, at: random, repeat: 2}, tooLarge: drop}]\nmethods: [fifo]\n"), "-q", "-o", dir)
+	for _, test := range []struct {
+		words, want []string
+		directive   string
+	}{
+		{[]string{"verify", ""}, []string{"json"}, ":8"},
+		{[]string{"verify", dir, ""}, nil, ":4"},
+		{[]string{"instance", "extract", dir, ""}, []string{"two/00", "two/01"}, ":4"},
+		{[]string{"instance", "extract", dir + "/none", ""}, nil, ":4"},
+		{[]string{"instance", "extract", dir, "two/00", ""}, nil, ":4"},
+	} {
+		if list, directive := offered(t, test.words...); !slices.Equal(list, test.want) || directive != test.directive {
+			t.Errorf("%q: %q and %s, want %q and %s", test.words, list, directive, test.want, test.directive)
+		}
+	}
+}
+
 // Every line of the tables of completions is about a command and flag that
 // there is.
 func TestCompletionsAreOfCommands(t *testing.T) {

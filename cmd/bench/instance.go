@@ -173,12 +173,8 @@ verify and bench simulate read it. NAME is what the tables call it.`,
 	return c
 }
 
-// extract reads the instance of that name from a result directory.
-func extract(dir, name string) (*sched.Instance, error) {
-	run, err := record.Open(dir)
-	if err != nil {
-		return nil, usageError("%w", err)
-	}
+// instancesOf maps the names of a run's instances to their hashes.
+func instancesOf(run *record.Run) map[string]string {
 	names := map[string]string{}
 	for i := range run.Ratios {
 		names[run.Ratios[i].Instance] = run.Ratios[i].InstanceSHA256
@@ -186,6 +182,16 @@ func extract(dir, name string) (*sched.Instance, error) {
 	for i := range run.Bounds {
 		names[run.Bounds[i].Instance] = run.Bounds[i].InstanceSHA256
 	}
+	return names
+}
+
+// extract reads the instance of that name from a result directory.
+func extract(dir, name string) (*sched.Instance, error) {
+	run, err := record.Open(dir)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	names := instancesOf(run)
 	hash, ok := names[name]
 	if !ok {
 		all := slices.Sorted(maps.Keys(names))
