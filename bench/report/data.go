@@ -47,9 +47,11 @@ func (g *Group) csvKey() []string {
 // A csv.Writer remembers its first error until Flush.
 func (r *Report) csvSummaries(out *csv.Writer, group []string) {
 	out.Write(append(group, "method", "kind", "class", "instances", "solved", "denominator", "count", "proven_by", "certified",
-		"geo_mean", "median", "p95", "worst", "mean_cost", "theorems", "decision_p50_s"))
+		"geo_mean", "median", "p95", "worst", "mean_cost", "theorems", "decision_p50_s",
+		"jobs_min", "jobs_max", "gpus_min", "gpus_max", "servers_min", "servers_max", "offered_load", "offered_load_min", "offered_load_max", "offered_load_instances"))
 	for i := range r.Groups {
 		g := &r.Groups[i]
+		sizes := g.csvSizes()
 		for k := range g.Methods {
 			a := &g.Methods[k]
 			var provers []string
@@ -60,16 +62,32 @@ func (r *Report) csvSummaries(out *csv.Writer, group []string) {
 			if len(a.Theorems) > 0 {
 				theorems = a.theoremText()
 			}
-			out.Write(append(g.csvKey(), a.Method, a.Kind, a.Class, strconv.Itoa(a.Instances), strconv.Itoa(a.Solved),
+			row := append(g.csvKey(), a.Method, a.Kind, a.Class, strconv.Itoa(a.Instances), strconv.Itoa(a.Solved),
 				a.Denominator.text(g.Maximised), strconv.Itoa(a.Count), strings.Join(provers, ";"), strconv.Itoa(a.Certified),
-				full(a.GeoMean), full(a.Median), full(a.P95), full(a.Worst), full(a.MeanCost), theorems, full(a.DecisionP50)))
+				full(a.GeoMean), full(a.Median), full(a.P95), full(a.Worst), full(a.MeanCost), theorems, full(a.DecisionP50))
+			out.Write(append(row, sizes...))
 		}
 	}
 }
 
+// csvSizes are what a table's title says of the instances: jobs, GPUs, servers and
+// offered load, whose median is the plain column.
+func (g *Group) csvSizes() (list []string) {
+	for _, r := range []Range{g.Jobs, g.GPUs, g.Servers} {
+		list = append(list, strconv.Itoa(r.Min), strconv.Itoa(r.Max))
+	}
+	if g.Load == nil {
+		return append(list, "", "", "", "0")
+	}
+	for _, v := range []float64{g.Load.Median, g.Load.Min, g.Load.Max} {
+		list = append(list, full(record.Some(v)))
+	}
+	return append(list, strconv.Itoa(g.Load.Known))
+}
+
 func (r *Report) csvDetails(out *csv.Writer, group []string) {
 	out.Write(append(group, "instance", "method", "class", "cost", "denominator", "denominator_value", "proven_by", "certified",
-		"ratio", "termination", "message"))
+		"ratio", "termination", "message", "offered_load"))
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		for k := range g.Details {
@@ -79,7 +97,7 @@ func (r *Report) csvDetails(out *csv.Writer, group []string) {
 				certified = strconv.FormatBool(d.Certified)
 			}
 			out.Write(append(g.csvKey(), d.Instance, d.Method, d.Class, full(d.Cost), d.Denominator.text(g.Maximised),
-				full(d.DenominatorValue), d.ProvenBy, certified, full(d.Ratio), d.Termination, oneLine(d.Message)))
+				full(d.DenominatorValue), d.ProvenBy, certified, full(d.Ratio), d.Termination, oneLine(d.Message), full(d.OfferedLoad)))
 		}
 	}
 }

@@ -62,6 +62,7 @@ const (
 // Detail is one method on one instance.
 type Detail struct {
 	Instance         string              `json:"instance"`
+	OfferedLoad      record.Opt[float64] `json:"offered_load"` // missing for bursts and elastic jobs
 	Method           string              `json:"method"`
 	Class            string              `json:"class,omitempty"`
 	Cost             record.Opt[float64] `json:"cost"` // s or weight; missing if there is no verified schedule
@@ -182,7 +183,7 @@ func (r *Range) add(v int, first bool) {
 // detail finds the row's denominator: the optimum if it is proven, else a
 // proven bound, else none.
 func detail(row *record.Ratio) Detail {
-	d := Detail{Instance: row.Instance, Method: row.Method, Class: row.Class, Cost: row.Cost, Denominator: None,
+	d := Detail{Instance: row.Instance, OfferedLoad: row.OfferedLoad, Method: row.Method, Class: row.Class, Cost: row.Cost, Denominator: None,
 		Termination: row.Termination, Message: string(row.Message)}
 	switch {
 	case row.RatioToOptimum.Valid && (row.OptimumStatus == record.Proven || row.OptimumStatus == record.Certified):
