@@ -7,7 +7,6 @@
 package bench
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -126,12 +125,12 @@ func (p *Plan) ID() string {
 }
 
 // Inputs lists the files that the plan was read from, with their hashes: the
-// suite's own, if it came from a file, and every file of a trace, an instance or
-// factors of interference.
+// suite's own, if it came from a file, and every file of a trace, an instance,
+// profiles or factors of interference.
 func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 	names := slices.Clone(suiteFiles)
 	for _, src := range p.Suite.Instances {
-		for _, name := range []string{cmp.Or(src.File, src.Trace), src.Sharing.Interference} {
+		for _, name := range []string{src.File, src.Trace, src.Profiles, src.Sharing.Interference} {
 			if name != "" && !strings.HasPrefix(name, "builtin:") && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
