@@ -68,7 +68,7 @@ func Lagrangian(ctx context.Context, in *sched.Instance, obj sched.Objective, op
 	if err != nil {
 		return nil, err
 	}
-	if obj == sched.Makespan {
+	if !obj.IsTotal() {
 		return nil, fmt.Errorf("bounds: %s: %w to %v", lagrangianName, ErrNotApplicable, obj)
 	}
 	if err := opt.complete(w); err != nil {
@@ -124,7 +124,7 @@ type priceSearch struct {
 func newPriceSearch(w *workload, obj sched.Objective, opt *LagrangianOptions) *priceSearch {
 	s := &priceSearch{w: w, obj: obj, opt: opt, weight: make([]float64, len(w.length))}
 	largest := 1.0
-	if obj == sched.WeightedCompletion {
+	if obj.Weighted() {
 		largest = 0
 		for i := range w.in.Jobs {
 			largest = max(largest, w.in.Jobs[i].Weight)
@@ -133,7 +133,7 @@ func newPriceSearch(w *workload, obj sched.Objective, opt *LagrangianOptions) *p
 	_, s.scale = math.Frexp(largest)
 	for j := range s.weight {
 		s.weight[j] = math.Ldexp(1, -s.scale)
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			s.weight[j] = math.Ldexp(w.in.Jobs[j].Weight, -s.scale)
 		}
 	}
@@ -199,7 +199,7 @@ func (s *priceSearch) climb(ctx context.Context, last, alone float64) float64 {
 // known returns by how much the known schedule costs more than [LB0].
 func (s *priceSearch) known() float64 {
 	more := new(big.Rat).Sub(s.opt.Upper, s.obj.Cost(s.w.in, s.w.alone()))
-	if s.obj == sched.MeanJCT {
+	if s.obj.Sum() != s.obj {
 		more.Mul(more, big.NewRat(int64(len(s.weight)), 1))
 	}
 	f, _ := more.Float64()

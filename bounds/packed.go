@@ -50,16 +50,13 @@ func (w *workload) packed(obj sched.Objective, eval func(*workload, sched.Object
 	if err != nil {
 		return nil, err
 	}
-	sum := obj
-	if obj == sched.MeanJCT { // what is added up below
-		sum = sched.TotalJCT
-	}
+	sum := obj.Sum() // what is added up below
 	for _, u := range dualFunctions(w.in) {
 		v, err := w.under(&u, sum, eval)
 		if err != nil {
 			return nil, err
 		}
-		if obj == sched.MeanJCT {
+		if sum != obj {
 			v.Quo(v, big.NewRat(int64(len(w.length)), 1))
 		}
 		if v.Cmp(best) > 0 {

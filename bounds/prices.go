@@ -101,7 +101,7 @@ func (p *Prices) bound(w *workload, obj sched.Objective) (Bound, error) {
 		return Bound{}, err
 	}
 	b, err := w.bound(method{name: lagrangianName, kind: sched.N, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
-		if obj == sched.Makespan {
+		if !obj.IsTotal() {
 			return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 		}
 		return obj.FromBase(w.in, newTariff(p, w, obj).total()), nil

@@ -71,7 +71,7 @@ func (w *workload) exactHalves(obj sched.Objective, length func(j int) *big.Rat)
 	}
 	for j := range w.in.Jobs {
 		half := new(big.Rat).Mul(length(j), big.NewRat(1, 2))
-		if plain == sched.WeightedCompletion {
+		if plain.Weighted() {
 			half.Mul(half, new(big.Rat).SetFloat64(w.in.Jobs[j].Weight))
 		}
 		total.Add(total, half)

@@ -83,7 +83,7 @@ func PairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver
 }
 
 func pairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits, opt PairOptions) (*PairResult, error) {
-	if obj == sched.Makespan || obj.Maximised() {
+	if !obj.IsTotal() {
 		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 	}
 	if opt.Slotted && in.Slot == 0 {
@@ -174,7 +174,7 @@ func newPairs(in *sched.Instance, obj sched.Objective, opt PairOptions) (*pairs,
 	perSlot := 2 * len(s.jobs)
 	for j := range s.jobs {
 		weight := big.NewRat(1, 1)
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			weight.SetFloat64(in.Jobs[j].Weight)
 		}
 		p.weight = append(p.weight, weight)

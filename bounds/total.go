@@ -67,7 +67,7 @@ func (w *workload) rankedSum(alone []sched.Time) *wide {
 // forTotals returns the common weight of all jobs if the objective is that
 // weight times the total completion time, up to constants.
 func (w *workload) forTotals(obj sched.Objective) (*big.Rat, error) {
-	if obj == sched.Makespan {
+	if !obj.IsTotal() {
 		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 	}
 	weight, ok := w.equalWeight(obj)
@@ -82,7 +82,7 @@ func (w *workload) forTotals(obj sched.Objective) (*big.Rat, error) {
 const gridBits = 24
 
 func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
-	if obj == sched.Makespan {
+	if !obj.IsTotal() {
 		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
 	}
 	weight := objectiveWeights(w.in, obj)
@@ -119,7 +119,7 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 	}
 	total := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), gridBits))
 	total.Mul(total, weight.unit)
-	if obj.Base() != obj {
+	if base := obj.Base(); base != obj && base.Integral(w.in) {
 		total = number.Ceil(total)
 	}
 	return obj.FromBase(w.in, total), nil

@@ -80,7 +80,7 @@ type weights struct {
 // numbers are integers times powers of two, so the least power is the unit.
 func objectiveWeights(in *sched.Instance, obj sched.Objective) weights {
 	out := weights{w: make([]*big.Int, len(in.Jobs)), unit: big.NewRat(1, 1)}
-	if obj != sched.WeightedCompletion {
+	if !obj.Weighted() {
 		one := big.NewInt(1)
 		for i := range out.w {
 			out.w[i] = one
@@ -113,7 +113,7 @@ func objectiveWeights(in *sched.Instance, obj sched.Objective) weights {
 // equalWeight returns the common weight of all jobs under the objective, and
 // whether there is one.
 func (w *workload) equalWeight(obj sched.Objective) (*big.Rat, bool) {
-	if obj != sched.WeightedCompletion {
+	if !obj.Weighted() {
 		return big.NewRat(1, 1), true
 	}
 	first := w.in.Jobs[0].Weight

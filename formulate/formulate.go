@@ -7,6 +7,7 @@ package formulate
 
 import (
 	"math"
+	"math/big"
 
 	"yardstick/sched"
 	"yardstick/solvers/milp"
@@ -35,6 +36,18 @@ type Program struct {
 	// the point. It is nil if points of the program are not schedules, and it
 	// returns an error if this one is not.
 	Decode func(x []float64) (*sched.Schedule, error)
+}
+
+// Shift adds a constant to a model's objective, rounded down where it is no float64,
+// and takes back that costs are integral unless the constant is an integer.
+func Shift(m *milp.Model, by *big.Rat) {
+	v := new(big.Rat).SetFloat64(m.Constant)
+	v.Add(v, by)
+	m.Constant, _ = v.Float64()
+	if new(big.Rat).SetFloat64(m.Constant).Cmp(v) > 0 {
+		m.Constant = math.Nextafter(m.Constant, math.Inf(-1))
+	}
+	m.IntegralCost = m.IntegralCost && m.Constant == math.Trunc(m.Constant)
 }
 
 // DualBound returns what a result for the program's model says about the

@@ -2,6 +2,7 @@ package formulate_test
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"yardstick/formulate"
@@ -20,6 +21,23 @@ func TestDualBound(t *testing.T) {
 		}
 		if relation.String() == "" {
 			t.Errorf("relation %d has no name", relation)
+		}
+	}
+}
+
+// A shifted model keeps the promise of integral costs only by integers, and never
+// costs more than it should.
+func TestShift(t *testing.T) {
+	for _, c := range []struct {
+		by       *big.Rat
+		integral bool
+	}{{big.NewRat(-7, 1), true}, {big.NewRat(-7, 2), false}, {big.NewRat(1, 3), false}, {big.NewRat(1<<53+1, 1), true}} {
+		m := &milp.Model{Constant: 2, IntegralCost: true}
+		formulate.Shift(m, c.by)
+		want := new(big.Rat).Add(c.by, big.NewRat(2, 1))
+		got := new(big.Rat).SetFloat64(m.Constant)
+		if m.IntegralCost != c.integral || got.Cmp(want) > 0 || want.Sub(want, got).Cmp(big.NewRat(2, 1)) > 0 {
+			t.Errorf("shifted by %v: constant %v, integral %v", c.by, m.Constant, m.IntegralCost)
 		}
 	}
 }

@@ -19,51 +19,88 @@ const (
 	ScheduledWeight                         // Σ w_j over the jobs done by the instance's deadline; maximised
 )
 
-var objectiveNames = []string{"", "total-completion", "weighted-completion", "total-jct", "mean-jct", "makespan", "scheduled-weight"}
+// objectives says what the objectives are. A total is Σ C_j; weighted, each term is
+// multiplied by w_j; from releases, C_j − r_j stands for C_j; a mean is the sum that
+// it is of, divided by n. Methods ask for these properties: what is no total, only
+// those know that name it.
+var objectives = [...]struct {
+	name                          string
+	total, weighted, fromReleases bool
+	meanOf                        Objective
+}{
+	TotalCompletion:    {name: "total-completion", total: true},
+	WeightedCompletion: {name: "weighted-completion", total: true, weighted: true},
+	TotalJCT:           {name: "total-jct", total: true, fromReleases: true},
+	MeanJCT:            {name: "mean-jct", total: true, fromReleases: true, meanOf: TotalJCT},
+	Makespan:           {name: "makespan"},
+	ScheduledWeight:    {name: "scheduled-weight"},
+}
 
 // Objectives lists every objective.
 func Objectives() []Objective {
-	return []Objective{TotalCompletion, WeightedCompletion, TotalJCT, MeanJCT, Makespan, ScheduledWeight}
+	var all []Objective
+	for o := TotalCompletion; int(o) < len(objectives); o++ {
+		all = append(all, o)
+	}
+	return all
 }
 
-func (o Objective) String() string { return objectiveNames[o] }
+func (o Objective) String() string { return objectives[o].name }
+
+// IsTotal reports whether o is a sum of completion times, weighted or not and
+// counted from releases or not, or such a sum divided by the number of jobs.
+func (o Objective) IsTotal() bool { return objectives[o].total }
+
+// Sum returns the total that o is the mean of, and o itself if it is no mean.
+func (o Objective) Sum() Objective {
+	if sum := objectives[o].meanOf; sum != 0 {
+		return sum
+	}
+	return o
+}
+
+// Weighted reports whether o is a total in which job j counts w_j times.
+func (o Objective) Weighted() bool { return objectives[o].weighted }
 
 // Maximised reports whether more is better.
 func (o Objective) Maximised() bool { return o == ScheduledWeight }
 
-// IsTime reports whether costs are in microseconds (times a weight for
-// WeightedCompletion) rather than a weight.
+// IsTime reports whether costs are in microseconds (times a weight where weighted)
+// rather than a weight.
 func (o Objective) IsTime() bool { return o != ScheduledWeight }
 
 // Integral reports whether the cost of every schedule of in is an integer.
 func (o Objective) Integral(in *Instance) bool {
-	switch o {
-	case MeanJCT:
+	switch {
+	case o.Sum() != o:
 		return false
-	case WeightedCompletion, ScheduledWeight:
+	case o.Weighted(), o == ScheduledWeight:
 		return !slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.Weight != float64(int64(j.Weight)) })
 	}
 	return true
 }
 
 // Base returns the objective with the same best schedules that o differs from by a
-// constant of the instance, or by a factor: TotalCompletion for TotalJCT and
-// MeanJCT, and o itself for the others.
+// constant of the instance, or by a factor: TotalCompletion or WeightedCompletion for
+// totals, and o itself for the others.
 func (o Objective) Base() Objective {
-	if o == TotalJCT || o == MeanJCT {
+	switch {
+	case o.Weighted():
+		return WeightedCompletion
+	case o.IsTotal():
 		return TotalCompletion
 	}
 	return o
 }
 
 // FromBase turns a value of o.Base(), or a bound on it, into one of o, in a new
-// number: Σ (C_j − r_j) = Σ C_j − Σ r_j.
+// number: Σ w_j (C_j − r_j) = Σ w_j C_j − Σ w_j r_j.
 func (o Objective) FromBase(in *Instance, v *big.Rat) *big.Rat {
 	out := new(big.Rat).Set(v)
-	if o.Base() != o {
-		out.Sub(out, in.releases())
+	if objectives[o].fromReleases {
+		out.Sub(out, o.releases(in))
 	}
-	if o == MeanJCT {
+	if o.Sum() != o {
 		out.Quo(out, new(big.Rat).SetInt64(int64(len(in.Jobs))))
 	}
 	return out
@@ -72,22 +109,30 @@ func (o Objective) FromBase(in *Instance, v *big.Rat) *big.Rat {
 // ToBase is the inverse of FromBase.
 func (o Objective) ToBase(in *Instance, v *big.Rat) *big.Rat {
 	out := new(big.Rat).Set(v)
-	if o == MeanJCT {
+	if o.Sum() != o {
 		out.Mul(out, new(big.Rat).SetInt64(int64(len(in.Jobs))))
 	}
-	if o.Base() != o {
-		out.Add(out, in.releases())
+	if objectives[o].fromReleases {
+		out.Add(out, o.releases(in))
 	}
 	return out
 }
 
-// releases returns Σ r_j in microseconds.
-func (in *Instance) releases() *big.Rat {
+// releases returns Σ r_j, or Σ w_j r_j where weighted.
+func (o Objective) releases(in *Instance) *big.Rat {
 	sum := newSum()
 	for i := range in.Jobs {
-		sum.add(int64(in.Jobs[i].Release))
+		sum.addWeighted(o.weight(&in.Jobs[i]), int64(in.Jobs[i].Release))
 	}
 	return sum.value()
+}
+
+// weight returns how often a job counts in a total.
+func (o Objective) weight(j *Job) float64 {
+	if o.Weighted() {
+		return j.Weight
+	}
+	return 1
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -95,11 +140,12 @@ func (o Objective) MarshalText() ([]byte, error) { return []byte(o.String()), ni
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (o *Objective) UnmarshalText(text []byte) error {
-	i := slices.Index(objectiveNames, string(text))
-	if i < 1 {
-		return fmt.Errorf("objective %q is unknown: %v", text, Objectives())
+	all := Objectives()
+	i := slices.IndexFunc(all, func(o Objective) bool { return o.String() == string(text) })
+	if i < 0 {
+		return fmt.Errorf("objective %q is unknown: %v", text, all)
 	}
-	*o = Objective(i)
+	*o = all[i]
 	return nil
 }
 
@@ -110,30 +156,24 @@ func (o Objective) Cost(in *Instance, completion []Time) *big.Rat {
 	if len(completion) != len(in.Jobs) {
 		panic(fmt.Sprintf("sched: %d completion times for %d jobs", len(completion), len(in.Jobs)))
 	}
-	if o == Makespan {
-		return new(big.Rat).SetInt64(int64(slices.Max(completion)))
-	}
 	sum := newSum()
-	for i, c := range completion {
-		j := &in.Jobs[i]
-		switch o {
-		case TotalCompletion:
-			sum.add(int64(c))
-		case WeightedCompletion:
-			sum.addWeighted(j.Weight, int64(c))
-		case TotalJCT, MeanJCT:
-			sum.add(int64(c - j.Release))
-		case ScheduledWeight:
+	switch {
+	case o.IsTotal():
+		for i, c := range completion {
+			sum.addWeighted(o.weight(&in.Jobs[i]), int64(c))
+		}
+	case o == Makespan:
+		sum.add(int64(slices.Max(completion)))
+	case o == ScheduledWeight:
+		for i, c := range completion {
 			if c >= 0 && c <= in.Deadline {
-				sum.addWeighted(j.Weight, 1)
+				sum.addWeighted(in.Jobs[i].Weight, 1)
 			}
 		}
+	default:
+		panic(fmt.Sprintf("sched: %v has no cost", o))
 	}
-	total := sum.value()
-	if o == MeanJCT {
-		total.Quo(total, new(big.Rat).SetInt64(int64(len(in.Jobs))))
-	}
-	return total
+	return o.FromBase(in, sum.value())
 }
 
 // exactSum adds int64s without overflow and weighted ones without rounding.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/suite"
+	"yardstick/bounds"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 )
@@ -54,9 +56,6 @@ func everyMethod() []bench.MethodRef {
 	return all
 }
 
-// everyObjective lists the objectives that no other differs from by a constant.
-var everyObjective = []sched.Objective{sched.WeightedCompletion, sched.TotalJCT, sched.Makespan, sched.ScheduledWeight}
-
 // TestEveryMethodOnEveryModel: every method runs on every model under every
 // objective, or is refused in one line; policies are refused before they run.
 // YARDSTICK_LONG=1 draws more instances.
@@ -77,7 +76,7 @@ func TestEveryMethodOnEveryModel(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", ref, err)
 				}
-				c := bench.Cell{Instance: built, Method: m, Objectives: everyObjective}
+				c := bench.Cell{Instance: built, Method: m, Objectives: sched.Objectives()}
 				refusal := bench.Suits(m, in)
 				r := bench.RunCell(context.Background(), c, limits, true)
 				switch {
@@ -101,7 +100,8 @@ func TestEveryMethodOnEveryModel(t *testing.T) {
 	}
 }
 
-// checkOutcomes: an outcome has a schedule, a bound or one line that says why not.
+// checkOutcomes: an outcome has a schedule, a bound or one line that says why not, and
+// those of objectives that differ by a constant differ by that.
 func checkOutcomes(t *testing.T, what string, r bench.CellResult) {
 	t.Helper()
 	for i, o := range r.Outcomes {
@@ -112,6 +112,24 @@ func checkOutcomes(t *testing.T, what string, r bench.CellResult) {
 			t.Errorf("%s, %v: nothing, and no reason", what, r.Cell.Objectives[i])
 		case r.Cell.Method.Kind() == bench.Online && r.Verified[i] == nil:
 			t.Errorf("%s, %v: no schedule", what, r.Cell.Objectives[i])
+		}
+		if base := slices.Index(r.Cell.Objectives, r.Cell.Objectives[i].Base()); base != i {
+			checkBase(t, what, r.Cell.Instance.Instance, r.Cell.Objectives[i], o.Bounds, r.Outcomes[base].Bounds)
+		}
+	}
+}
+
+// checkBase: a method bounds an objective and its base alike, but for rounding.
+func checkBase(t *testing.T, what string, in *sched.Instance, o sched.Objective, list, base []bounds.Bound) {
+	t.Helper()
+	if len(list) != len(base) {
+		t.Errorf("%s: %d bounds for %v, %d for %v", what, len(list), o, len(base), o.Base())
+		return
+	}
+	for i, b := range list {
+		off := new(big.Rat).Sub(o.ToBase(in, b.Value), base[i].Value)
+		if off.Abs(off); off.Cmp(big.NewRat(int64(len(in.Jobs)), 1)) > 0 {
+			t.Errorf("%s: the bound on %v is off that on %v by %s µs", what, o, o.Base(), off.FloatString(3))
 		}
 	}
 }

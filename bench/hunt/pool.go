@@ -53,7 +53,7 @@ const maxPoolNodes = 200_000
 // whether the pool can solve it for the objective.
 func (p *pool) load(in *sched.Instance, obj sched.Objective) bool {
 	p.n, p.gpus = len(in.Jobs), in.Cluster.GPUs()
-	if in.Model != sched.ModelGang || in.Slot != 0 || p.n > 16 || obj.Maximised() || obj == sched.MeanJCT {
+	if in.Model != sched.ModelGang || in.Slot != 0 || p.n > 16 || obj.Sum() != obj || !obj.IsTotal() && obj != sched.Makespan {
 		return false
 	}
 	p.makespan, p.ranked = obj == sched.Makespan, obj != sched.Makespan
@@ -65,7 +65,7 @@ func (p *pool) load(in *sched.Instance, obj sched.Objective) bool {
 		}
 		length, ok := poolLength(j)
 		weight := int64(1)
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			weight = int64(j.Weight)
 			ok = ok && float64(weight) == j.Weight && weight < 1<<10
 			p.ranked = p.ranked && weight == 1

@@ -73,7 +73,7 @@ func newScale(g *Group) scale {
 	default:
 		s.unit = "s"
 	}
-	if g.Objective == "weighted-completion" {
+	if strings.HasPrefix(g.Objective, "weighted-") {
 		s.unit += "·weight"
 	}
 	if least /= s.per; least > 0 {

@@ -124,6 +124,9 @@ func (c *Checker) proof(d *document) (p proof, err error) {
 	if !ok {
 		return proof{}, tooHard("kind %q is unknown", d.Kind)
 	}
+	if !known(d.Objective) {
+		return proof{}, tooHard("no kind of proof is about %v", d.Objective)
+	}
 	defer func() {
 		switch r := recover(); r.(type) {
 		case nil:

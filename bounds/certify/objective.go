@@ -9,9 +9,27 @@ import (
 // A proof first bounds Σ w_j C_j, where w_j is 1 unless the objective is weighted,
 // and then restates that for the objective.
 
+// sums are the objectives that are sums of completion times.
+var sums = map[sched.Objective]struct {
+	weighted     bool
+	fromReleases bool // of C_j − r_j
+	mean         bool // divided by the number of jobs
+}{
+	sched.TotalCompletion:    {},
+	sched.WeightedCompletion: {weighted: true},
+	sched.TotalJCT:           {fromReleases: true},
+	sched.MeanJCT:            {fromReleases: true, mean: true},
+}
+
+// known reports whether any kind of proof is about the objective.
+func known(o sched.Objective) bool {
+	_, sum := sums[o]
+	return sum || o == sched.Makespan || o == sched.ScheduledWeight
+}
+
 // weight returns w_j.
 func (d *document) weight(j *sched.Job) *big.Rat {
-	if d.Objective == sched.WeightedCompletion {
+	if sums[d.Objective].weighted {
 		return new(big.Rat).SetFloat64(j.Weight)
 	}
 	return big.NewRat(1, 1)
@@ -20,7 +38,7 @@ func (d *document) weight(j *sched.Job) *big.Rat {
 // equalWeight returns the weight that all jobs have, and false if they differ.
 func (d *document) equalWeight(in *sched.Instance) (*big.Rat, bool) {
 	for i := range in.Jobs {
-		if d.Objective == sched.WeightedCompletion && in.Jobs[i].Weight != in.Jobs[0].Weight {
+		if sums[d.Objective].weighted && in.Jobs[i].Weight != in.Jobs[0].Weight {
 			return nil, false
 		}
 	}
@@ -29,11 +47,10 @@ func (d *document) equalWeight(in *sched.Instance) (*big.Rat, bool) {
 
 // totals returns an error for objectives that are no sums of completion times.
 func (d *document) totals() error {
-	switch d.Objective {
-	case sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.MeanJCT:
-		return nil
+	if _, ok := sums[d.Objective]; !ok {
+		return refuted("it bounds sums of completion times, not %v", d.Objective)
 	}
-	return refuted("it bounds sums of completion times, not %v", d.Objective)
+	return nil
 }
 
 // restate turns a lower bound on Σ w_j C_j into one on the objective. Completion
@@ -44,14 +61,12 @@ func (d *document) restate(in *sched.Instance, sum *big.Rat) *big.Rat {
 	if d.whole(in) {
 		out = roundUp(out)
 	}
-	if d.Objective == sched.TotalJCT || d.Objective == sched.MeanJCT {
-		releases := new(big.Int)
+	if sums[d.Objective].fromReleases {
 		for i := range in.Jobs {
-			releases.Add(releases, integer(in.Jobs[i].Release))
+			out.Sub(out, weighted(d.weight(&in.Jobs[i]), in.Jobs[i].Release))
 		}
-		out.Sub(out, new(big.Rat).SetInt(releases))
 	}
-	if d.Objective == sched.MeanJCT {
+	if sums[d.Objective].mean {
 		out.Quo(out, big.NewRat(int64(len(in.Jobs)), 1))
 	}
 	return out
@@ -60,7 +75,7 @@ func (d *document) restate(in *sched.Instance, sum *big.Rat) *big.Rat {
 // whole reports whether Σ w_j C_j, or the makespan, is always an integer.
 func (d *document) whole(in *sched.Instance) bool {
 	for i := range in.Jobs {
-		if d.Objective == sched.WeightedCompletion && !new(big.Rat).SetFloat64(in.Jobs[i].Weight).IsInt() {
+		if sums[d.Objective].weighted && !new(big.Rat).SetFloat64(in.Jobs[i].Weight).IsInt() {
 			return false
 		}
 	}

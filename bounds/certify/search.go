@@ -76,9 +76,10 @@ type target struct {
 
 // goalOf returns the goal that an objective is restated as.
 func (c *Checker) goalOf(objective sched.Objective) (goal, error) {
-	switch objective {
-	case sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.MeanJCT:
+	if _, sum := sums[objective]; sum {
 		return weightedEnds, nil
+	}
+	switch objective {
 	case sched.Makespan:
 		return lastEnd, nil
 	case sched.ScheduledWeight:
@@ -102,7 +103,7 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 	}
 	t := &target{goal: goal, equal: true}
 	v := new(big.Rat).Set(d.value)
-	if d.Objective == sched.MeanJCT {
+	if sums[d.Objective].mean {
 		v.Mul(v, big.NewRat(int64(len(c.in.Jobs)), 1))
 	}
 	common := big.NewInt(1)
@@ -116,8 +117,8 @@ func (c *Checker) target(d *document, tick int64) (*target, error) {
 		if goal == lastEnd {
 			weight[i].SetInt64(1)
 		}
-		if d.Objective == sched.TotalJCT || d.Objective == sched.MeanJCT {
-			v.Add(v, rational(j.Release))
+		if sums[d.Objective].fromReleases {
+			v.Add(v, weighted(weight[i], j.Release))
 		}
 		all.Add(all, weight[i])
 		common = lcm(common, weight[i].Denom())

@@ -160,7 +160,7 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	if f.budget == 0 && f.evaluations == 0 {
 		f.budget = time.Minute
 	}
-	f.space.Model, f.space.Weighted = sched.Model(f.model), objective == sched.WeightedCompletion
+	f.space.Model, f.space.Weighted = sched.Model(f.model), objective.Weighted()
 	if err := f.space.Validate(); err != nil {
 		return none, usageError("%w", err)
 	}

@@ -149,7 +149,7 @@ func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance,
 func (a *app) printSolution(ref bench.MethodRef, o sched.Objective, r *solved) {
 	unit := "in seconds"
 	switch {
-	case o == sched.WeightedCompletion:
+	case o.Weighted():
 		unit = "in seconds times weight"
 	case o.Maximised():
 		unit = "in weight, maximised"

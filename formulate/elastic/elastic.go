@@ -62,7 +62,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	switch {
 	case in.Model != sched.ModelElastic:
 		return nil, fmt.Errorf("elastic: instance %q: %w to the %s model", in.Name, bounds.ErrNotApplicable, in.Model)
-	case obj.Maximised() || obj == sched.Makespan:
+	case !obj.IsTotal():
 		return nil, fmt.Errorf("elastic: instance %q: %w to %v", in.Name, bounds.ErrNotApplicable, obj)
 	}
 	p.model = pricing.New(in)
@@ -71,7 +71,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 			return nil, fmt.Errorf("elastic: instance %q: job %d runs nowhere", in.Name, id)
 		}
 		w := 1.0
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			w = in.Jobs[id].Weight
 		}
 		p.weight = append(p.weight, w)
@@ -81,7 +81,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 
 // integral reports whether Σ w_j C_j is always a whole number of slots.
 func (p *problem) integral() bool {
-	return p.obj != sched.WeightedCompletion || p.obj.Integral(p.in)
+	return p.obj.Base().Integral(p.in)
 }
 
 // objective turns Σ w_j C_j in slots into the objective's value.
@@ -246,8 +246,8 @@ func Compact(in *sched.Instance, obj sched.Objective) (*formulate.Program, error
 }
 
 func program(in *sched.Instance, obj sched.Objective, write func(*columns.Problem, int64, float64) (*formulate.Program, error)) (*formulate.Program, error) {
-	if obj == sched.MeanJCT {
-		return nil, fmt.Errorf("elastic: instance %q: %v is %v divided by the number of jobs: build that", in.Name, obj, sched.TotalJCT)
+	if obj.Sum() != obj {
+		return nil, fmt.Errorf("elastic: instance %q: %v is %v divided by the number of jobs: build that", in.Name, obj, obj.Sum())
 	}
 	p, err := newProblem(in, obj)
 	if err != nil {
@@ -259,7 +259,7 @@ func program(in *sched.Instance, obj sched.Objective, write func(*columns.Proble
 	}
 	constant, exact := p.obj.FromBase(p.in, new(big.Rat)).Float64()
 	if !exact {
-		return nil, fmt.Errorf("elastic: instance %q: %w: the sum of the releases is beyond 2^53 µs", in.Name, ErrTooLarge)
+		return nil, fmt.Errorf("elastic: instance %q: %w: the weighted sum of the releases has no float64", in.Name, ErrTooLarge)
 	}
 	return write(q, int64(in.Slot), constant)
 }

@@ -74,8 +74,8 @@ type Options struct {
 // are not gangs on exclusive GPUs; ErrTooLarge.
 func (x Relaxation) Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Program, error) {
 	p, err := newProblem(in, obj, opt)
-	if err == nil && obj == sched.MeanJCT {
-		err = fmt.Errorf("%w to %v: that is %v divided by the number of jobs", bounds.ErrNotApplicable, obj, sched.TotalJCT)
+	if err == nil && obj.Sum() != obj {
+		err = fmt.Errorf("%w to %v: that is %v divided by the number of jobs", bounds.ErrNotApplicable, obj, obj.Sum())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("interval: instance %q: %w", in.Name, err)
@@ -84,7 +84,7 @@ func (x Relaxation) Build(in *sched.Instance, obj sched.Objective, opt Options) 
 	if err != nil {
 		return nil, fmt.Errorf("interval: instance %q: %w", in.Name, err)
 	}
-	m.model.Constant = down(p.base())
+	m.model.Constant = down(obj.FromBase(in, p.alone()))
 	return &formulate.Program{Model: m.model, Relation: formulate.Relaxation}, nil
 }
 
@@ -138,7 +138,7 @@ func (x Relaxation) bound(ctx context.Context, in *sched.Instance, obj sched.Obj
 	if err != nil || duals == nil {
 		return out, err
 	}
-	value, proof := p.objective(new(big.Rat).Add(p.base(), milp.ExactBound(m.model, duals))), m.proof(x, duals)
+	value, proof := obj.FromBase(in, new(big.Rat).Add(p.alone(), milp.ExactBound(m.model, duals))), m.proof(x, duals)
 	if x == NPTI {
 		out.Prices = m.prices(duals)
 		exact, err := out.Prices.Bound(in, obj)

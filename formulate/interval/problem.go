@@ -50,7 +50,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 	switch {
 	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
 		return nil, fmt.Errorf("%w to the %s model", bounds.ErrNotApplicable, in.Model)
-	case obj.Maximised() || obj == sched.Makespan:
+	case !obj.IsTotal():
 		return nil, fmt.Errorf("%w to %v", bounds.ErrNotApplicable, obj)
 	case opt.Slot < 0 || opt.Horizon < 0:
 		return nil, fmt.Errorf("slot %v, horizon %v: neither may be negative", opt.Slot, opt.Horizon)
@@ -71,7 +71,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		out := job{id: sched.JobID(i), release: j.Release, length: j.Load + least[i].Duration, gang: int64(j.Gang()), weight: big.NewRat(1, 1)}
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			out.weight.SetFloat64(j.Weight)
 		}
 		if out.length > sched.MaxTime {
@@ -131,25 +131,13 @@ func (p *problem) small(slot, horizon sched.Time) bool {
 	return true
 }
 
-// base returns what jobs cost alone: Σ w_j (r_j + d_j), or without the r_j.
-func (p *problem) base() *big.Rat {
+// alone returns Σ w_j (r_j + d_j), what jobs cost if none waits.
+func (p *problem) alone() *big.Rat {
 	sum := new(big.Rat)
 	for _, j := range p.jobs {
-		t := j.length
-		if p.obj != sched.TotalJCT && p.obj != sched.MeanJCT {
-			t += j.release
-		}
-		sum.Add(sum, new(big.Rat).Mul(j.weight, big.NewRat(int64(t), 1)))
+		sum.Add(sum, new(big.Rat).Mul(j.weight, big.NewRat(int64(j.release+j.length), 1)))
 	}
 	return sum
-}
-
-// objective turns a sum over jobs into the instance's objective.
-func (p *problem) objective(v *big.Rat) *big.Rat {
-	if p.obj == sched.MeanJCT {
-		v.Quo(v, big.NewRat(int64(len(p.jobs)), 1))
-	}
-	return v
 }
 
 // starts returns the times from the release on at which a job of the given

@@ -144,7 +144,7 @@ func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sc
 	switch {
 	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
 		return nil, fmt.Errorf("%w to the %s model", bounds.ErrNotApplicable, in.Model)
-	case obj.Maximised() || obj == sched.Makespan:
+	case !obj.IsTotal():
 		return nil, fmt.Errorf("%w to %v", bounds.ErrNotApplicable, obj)
 	case slot < 0:
 		return nil, fmt.Errorf("the grid's slot is %v: it must be positive", slot)
@@ -165,7 +165,7 @@ func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sc
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		out := gridJob{gang: j.Gang(), release: j.Release, work: j.Load + least[i].Duration, weight: big.NewRat(1, 1)}
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			out.weight.SetFloat64(j.Weight)
 		}
 		if class.Slotted {
@@ -303,18 +303,11 @@ func (g *grid) late(j *gridJob, k int) float64 {
 // cost alone. Where all costs are integers it is rounded up to one.
 func (g *grid) value(v *big.Rat) *big.Rat {
 	out := new(big.Rat).Mul(v, g.scale)
-	for i, j := range g.jobs {
-		end := int64(j.release + j.work)
-		if g.obj == sched.TotalJCT || g.obj == sched.MeanJCT {
-			end -= int64(g.in.Jobs[i].Release)
-		}
-		out.Add(out, new(big.Rat).Mul(j.weight, big.NewRat(end, 1)))
+	for _, j := range g.jobs {
+		out.Add(out, new(big.Rat).Mul(j.weight, big.NewRat(int64(j.release+j.work), 1)))
 	}
-	if g.obj.Integral(g.in) || g.obj == sched.MeanJCT {
+	if g.obj.Base().Integral(g.in) {
 		out = number.Ceil(out)
 	}
-	if g.obj == sched.MeanJCT {
-		out.Quo(out, big.NewRat(int64(len(g.jobs)), 1))
-	}
-	return out
+	return g.obj.FromBase(g.in, out)
 }

@@ -104,8 +104,8 @@ type Result struct {
 // preemptive (or gang, if NonPreemptive) and objectives that are maximised or
 // divided; ErrTooLarge.
 func Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Program, error) {
-	if obj == sched.MeanJCT {
-		return nil, fmt.Errorf("preemptive: instance %q: %w to %v: that is %v divided by the number of jobs", in.Name, ErrUnsupported, obj, sched.TotalJCT)
+	if obj.Sum() != obj {
+		return nil, fmt.Errorf("preemptive: instance %q: %w to %v: that is %v divided by the number of jobs", in.Name, ErrUnsupported, obj, obj.Sum())
 	}
 	p, err := newProblem(in, obj, opt.NonPreemptive)
 	if err != nil {
@@ -115,7 +115,7 @@ func Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Pro
 	if err != nil {
 		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
 	}
-	m.model.Constant, _ = p.objective(new(big.Rat)).Float64()
+	formulate.Shift(m.model, p.objective(new(big.Rat)))
 	out := &formulate.Program{Model: m.model, Relation: p.relation()}
 	if out.Relation == formulate.Exact {
 		out.Decode = func(x []float64) (*sched.Schedule, error) {

@@ -73,7 +73,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		return nil, fmt.Errorf("%w to class %v of the %s model", ErrUnsupported, p.class, in.Model)
 	case in.Slot == 0:
 		return nil, fmt.Errorf("%w: the instance has no slots", ErrUnsupported)
-	case obj.Maximised():
+	case !obj.IsTotal() && obj != sched.Makespan:
 		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
 	}
 	if err := in.RequirePipelines(); err != nil {
@@ -88,7 +88,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		x := &in.Jobs[i]
 		j := job{id: sched.JobID(i), gang: x.Gang(), weight: 1, load: x.Load, train: least[i].Duration,
 			first: int(number.CeilDiv(x.Release, p.slot)), pause: int(number.CeilDiv(x.Pause, p.slot))}
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			j.weight = x.Weight
 		}
 		j.shortest = p.slots(&j, 1)

@@ -134,12 +134,11 @@ func compare(a, b float64) int {
 // exactly turns a lower bound in slots, which may be off by the search's slack,
 // into one on the objective.
 func (s *search) exactly(bound float64) *big.Rat {
-	v := s.objective(bound * (1 - s.slack))
-	return v.Mul(v, s.unit) // which is 1 where objective takes releases off
+	v := new(big.Rat).SetFloat64(bound * (1 - s.slack))
+	return s.objective(v.Mul(v, s.unit))
 }
 
 // objective turns a cost in slots into the objective's.
-func (p *problem) objective(cost float64) *big.Rat {
-	v := new(big.Rat).SetFloat64(cost)
-	return p.obj.FromBase(p.in, v.Mul(v, big.NewRat(int64(p.in.Slot), 1)))
+func (p *problem) objective(cost *big.Rat) *big.Rat {
+	return p.obj.FromBase(p.in, new(big.Rat).Mul(cost, big.NewRat(int64(p.in.Slot), 1)))
 }

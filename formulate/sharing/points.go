@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"yardstick/formulate"
@@ -203,7 +204,7 @@ func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, 
 	root := s.root()
 	out.Lower = s.exactly(s.bound(&root, 0))
 	if r.Dual == milp.Proven && !math.IsInf(r.DualBound, 0) {
-		if proven := s.objective(r.DualBound); proven.Cmp(out.Lower) > 0 {
+		if proven := s.objective(new(big.Rat).SetFloat64(r.DualBound)); proven.Cmp(out.Lower) > 0 {
 			out.Lower = proven
 		}
 	}

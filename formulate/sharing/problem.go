@@ -57,8 +57,8 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	if in.Model != sched.ModelSharing || in.Slot == 0 {
 		return nil, fmt.Errorf("%w: the %s model with slots of %v: jobs that share GPUs in slots are needed", ErrUnsupported, in.Model, in.Slot)
 	}
-	if obj.Maximised() {
-		return nil, fmt.Errorf("%w: %v is maximised", ErrUnsupported, obj)
+	if !obj.IsTotal() && obj != sched.Makespan {
+		return nil, fmt.Errorf("%w: the objective %v", ErrUnsupported, obj)
 	}
 	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), memory: -1}
 	if len(in.Jobs) > maxJobs || p.gpus > maxGPUs {
@@ -96,7 +96,7 @@ func (p *problem) newJob(i int) (job, error) {
 		return job{}, fmt.Errorf("%w: job %d loads for %v", ErrUnsupported, i, j.Load)
 	}
 	out := job{release: int((j.Release + in.Slot - 1) / in.Slot), gang: j.Gang(), task: j.Sharing.Task, weight: 1}
-	if p.obj == sched.WeightedCompletion {
+	if p.obj.Weighted() {
 		out.weight = j.Weight
 	}
 	list := slices.Clone(j.Sharing.Accumulation)

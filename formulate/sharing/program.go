@@ -49,11 +49,7 @@ func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) 
 	if err != nil {
 		return nil, err
 	}
-	if obj == sched.TotalJCT {
-		for i := range in.Jobs {
-			pr.model.Constant -= float64(in.Jobs[i].Release)
-		}
-	}
+	formulate.Shift(pr.model, obj.FromBase(in, new(big.Rat)))
 	return &formulate.Program{Model: pr.model, Relation: pr.relation, Decode: pr.decode}, nil
 }
 
@@ -84,8 +80,8 @@ type program struct {
 }
 
 func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program, error) {
-	if obj == sched.MeanJCT {
-		return nil, fmt.Errorf("%w: %v is %v divided by the number of jobs: build that", ErrUnsupported, obj, sched.TotalJCT)
+	if obj.Sum() != obj {
+		return nil, fmt.Errorf("%w: %v is %v divided by the number of jobs: build that", ErrUnsupported, obj, obj.Sum())
 	}
 	p, err := newProblem(in, obj)
 	if err != nil {

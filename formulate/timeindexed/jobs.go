@@ -63,7 +63,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		return nil, fmt.Errorf("%w to the %s model: jobs with fixed gangs and exclusive GPUs are needed", ErrUnsupported, in.Model)
 	case in.Slot != 0:
 		return nil, fmt.Errorf("%w to slotted instances: continuous time is needed", ErrUnsupported)
-	case obj.Maximised():
+	case !obj.IsTotal() && obj != sched.Makespan:
 		return nil, fmt.Errorf("%w to %v, which is not an objective of completion times", ErrUnsupported, obj)
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%d jobs, more than %d: %w", len(in.Jobs), maxJobs, ErrTooLarge)
@@ -75,7 +75,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 			return nil, fmt.Errorf("job %d has tensor slices, which not any free GPUs can hold: %w", i, sched.ErrStageGraph)
 		}
 		out := job{id: sched.JobID(i), release: j.Release, weight: 1, gang: j.Gang()}
-		if obj == sched.WeightedCompletion {
+		if obj.Weighted() {
 			out.weight = j.Weight
 		}
 		if err := out.readChoices(in); err != nil {

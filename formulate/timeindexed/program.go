@@ -53,8 +53,8 @@ func newTotal(in *sched.Instance, obj sched.Objective, slot sched.Time) (*proble
 	switch {
 	case obj == sched.Makespan:
 		return nil, errors.New("the makespan is not one program but a sequence of them")
-	case obj == sched.MeanJCT:
-		return nil, fmt.Errorf("%v is %v divided by the number of jobs: build that", obj, sched.TotalJCT)
+	case obj.Sum() != obj:
+		return nil, fmt.Errorf("%v is %v divided by the number of jobs: build that", obj, obj.Sum())
 	case slot <= 0:
 		return nil, fmt.Errorf("the slot is %v: it must be positive", slot)
 	}
@@ -68,7 +68,7 @@ func (p *problem) buildTotal(g grid, known *big.Rat, all []bool) (*program, erro
 	if err != nil {
 		return nil, err
 	}
-	m.model.Constant, _ = p.objective(new(big.Rat)).Float64()
+	formulate.Shift(m.model, p.objective(new(big.Rat)))
 	return m, nil
 }
 

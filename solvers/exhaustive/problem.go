@@ -73,12 +73,12 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		return nil, fmt.Errorf("%w to the %s model", ErrUnsupported, in.Model)
 	case in.Slot != 0:
 		return nil, fmt.Errorf("%w to slotted instances", ErrUnsupported)
-	case obj.Maximised():
+	case !obj.IsTotal() && obj != sched.Makespan:
 		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
 	}
-	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), makespan: obj == sched.Makespan, weighted: obj == sched.WeightedCompletion}
+	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), makespan: obj == sched.Makespan, weighted: obj.Weighted()}
 	kinds := map[int]int{}
 	for _, s := range in.Cluster.Servers {
 		if _, ok := kinds[s.GPUs]; !ok {

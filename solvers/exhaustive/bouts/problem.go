@@ -62,7 +62,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		return nil, fmt.Errorf("%w to class %v of the %s model", ErrUnsupported, p.class, in.Model)
 	case in.Slot == 0:
 		return nil, fmt.Errorf("%w: the instance has no slots", ErrUnsupported)
-	case obj.Maximised():
+	case !obj.IsTotal() && obj != sched.Makespan:
 		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
@@ -132,7 +132,7 @@ func (p *problem) horizon() int64 {
 func (p *problem) weigh() error {
 	const costBits, spare = 62, 12
 	exponent, heaviest := 0, 1.0
-	if p.obj == sched.WeightedCompletion {
+	if p.obj.Weighted() {
 		exponent, heaviest = math.MaxInt, 0
 		for i := range p.jobs {
 			w := p.in.Jobs[i].Weight
@@ -145,7 +145,7 @@ func (p *problem) weigh() error {
 	p.exact = scale >= -exponent
 	for i := range p.jobs {
 		w := 1.0
-		if p.obj == sched.WeightedCompletion {
+		if p.obj.Weighted() {
 			w = p.in.Jobs[i].Weight
 		}
 		p.jobs[i].weight = int64(math.Ldexp(w, scale)) // rounded down; far below 2^62
