@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/internal/python"
+	"yardstick/sched"
 )
 
 // checkSuites validates YAML files with a validator that is not ours, and prints
@@ -21,6 +22,19 @@ for path in sys.argv[2:]:
     error = next(check.iter_errors(yaml.safe_load(open(path))), None)
     print(path + ":", "ok" if error is None else error.json_path + ": " + error.message)
 `
+
+// TestGlossaryListsObjectives: whoever reads of an objective finds what it is.
+func TestGlossaryListsObjectives(t *testing.T) {
+	data, err := os.ReadFile("../../docs/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range sched.Objectives() {
+		if !strings.Contains(string(data), "\n| `"+o.String()+"` |") {
+			t.Errorf("docs/glossary.md has no row for the objective %v", o)
+		}
+	}
+}
 
 // TestSchema: an independent validator finds the schema valid, accepts every suite
 // that comes with the program or is in the documentation, and refuses what the
