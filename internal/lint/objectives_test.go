@@ -15,7 +15,7 @@ import (
 // namesObjectives are the files that may ask whether an objective is a certain total,
 // and why. The vocabulary, the verifier and the certifier say what each one is.
 var namesObjectives = map[string]string{
-	"bench/theorems.go":             "one theorem is about the total completion time, and is restated",
+	"bench/tables/standing.go":      "one theorem is about the total completion time, and is restated",
 	"bench/reproduce/asrptsweep.go": "a figure of a paper shows total JCT",
 }
 
