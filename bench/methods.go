@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"yardstick/bounds"
@@ -103,7 +104,8 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	}
 	r, err := sim.Run(ctx, p.Instance, policy, o)
 	if err != nil {
-		return nil, err
+		why, err := skip(err)
+		return slices.Repeat([]Outcome{why}, len(p.Objectives)), err
 	}
 	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99,
 		Predictor: m.policy.Predictor, Predictions: r.Predictions}
@@ -125,7 +127,7 @@ func LowerBound(ref MethodRef, version string, bound BoundFunc) Method {
 }
 
 // BoundFunc computes a bound on one objective and says why it stopped: a limit
-// may have shaped the value. bounds.ErrNotApplicable says that it has none for the
+// may have shaped the value. sched.ErrNotApplicable says that it has none for the
 // objective or the instance.
 type BoundFunc func(context.Context, Problem, sched.Objective) (bounds.Bound, milp.Termination, error)
 
@@ -152,16 +154,23 @@ func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
 	for i, objective := range p.Objectives {
 		b, termination, err := m.bound(ctx, p, objective)
-		switch {
-		case errors.Is(err, bounds.ErrNotApplicable):
-			out[i] = Outcome{Termination: milp.Skipped, Message: err.Error()}
-		case err != nil:
-			return nil, err
-		default:
-			out[i] = Outcome{Termination: termination, Bounds: []bounds.Bound{b}}
+		out[i] = Outcome{Termination: termination, Bounds: []bounds.Bound{b}}
+		if err != nil {
+			if out[i], err = skip(err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
+}
+
+// skip is what becomes of a method that fails: where it does not apply it is skipped,
+// for the reason that the error gives.
+func skip(err error) (Outcome, error) {
+	if errors.Is(err, sched.ErrNotApplicable) {
+		return Outcome{Termination: milp.Skipped, Message: err.Error()}, nil
+	}
+	return Outcome{}, err
 }
 
 // searchMethod returns a schedule for one objective, or a proven bound, or both.
@@ -187,7 +196,9 @@ func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 		if !ok {
 			var err error
 			if o, err = m.solve(ctx, p, base); err != nil {
-				return nil, err
+				if o, err = skip(err); err != nil {
+					return nil, err
+				}
 			}
 			solved[base] = o
 		} else {
@@ -233,10 +244,7 @@ func Heuristic(ref MethodRef, version string, solve func(context.Context, Proble
 func Exhaustive(ref MethodRef, version string) Method {
 	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		r, err := exhaustive.Solve(ctx, p.Instance, objective, exhaustive.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
-		switch {
-		case errors.Is(err, exhaustive.ErrUnsupported):
-			return Outcome{Termination: milp.Skipped, Message: err.Error()}, nil
-		case err != nil:
+		if err != nil {
 			return Outcome{}, err
 		}
 		o := Outcome{Schedule: r.Schedule, Termination: r.Termination}
@@ -252,14 +260,13 @@ func Exhaustive(ref MethodRef, version string) Method {
 // chosen by the formulation if 0.
 func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time, program timeindexed.Program) Method {
 	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
-		if why, err := notTimeIndexed(p.Instance, objective, slot); why != "" || err != nil {
-			return Outcome{Termination: milp.Skipped, Message: why}, err
+		if err := timeIndexable(p.Instance, objective, slot); err != nil {
+			return Outcome{}, err
 		}
 		r, err := timeindexed.Solve(ctx, p.Instance, objective, solver, timeindexed.Options{
 			Slot: slot, Program: program, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
 		if err != nil {
-			why, err := reason(err)
-			return Outcome{Termination: milp.Skipped, Message: why}, err
+			return Outcome{}, err
 		}
 		o := Outcome{Schedule: r.Schedule, Termination: timeIndexedTermination(r)}
 		if r.Lower != nil {
@@ -276,32 +283,22 @@ func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.T
 	}}
 }
 
-// notTimeIndexed says why there is no time-indexed program, or why it would be
+// timeIndexable returns an error if there is no time-indexed program, or it would be
 // hopeless.
-func notTimeIndexed(in *sched.Instance, objective sched.Objective, slot sched.Time) (string, error) {
+func timeIndexable(in *sched.Instance, objective sched.Objective, slot sched.Time) error {
 	const most = 5_000_000 // nonzeros; lp_solve takes minutes for the linear program alone
 	if slot == 0 {
 		var err error
 		if slot, err = timeindexed.DefaultSlot(in, objective); err != nil {
-			return reason(err)
+			return err
 		}
 	}
 	_, _, nonzeros, err := timeindexed.Size(in, objective, slot)
-	if err != nil {
-		return reason(err)
+	if err == nil && nonzeros > most {
+		err = fmt.Errorf("timeindexed: instance %q: %w: with slots of %v the program has %d nonzeros, more than %d: choose longer slots",
+			in.Name, sched.ErrNotApplicable, slot, nonzeros, most)
 	}
-	if nonzeros > most {
-		return fmt.Sprintf("with slots of %v the program has %d nonzeros, more than %d: choose longer slots", slot, nonzeros, most), nil
-	}
-	return "", nil
-}
-
-// reason turns an error into a reason to skip the instance, if it is one.
-func reason(err error) (string, error) {
-	if errors.Is(err, timeindexed.ErrTooLarge) || errors.Is(err, timeindexed.ErrUnsupported) || errors.Is(err, sched.ErrStageGraph) {
-		return err.Error(), nil
-	}
-	return "", err
+	return err
 }
 
 // timeIndexedTermination is OPTIMAL if the interval has closed, and otherwise

@@ -37,10 +37,6 @@ import (
 	"yardstick/sched"
 )
 
-// ErrNotApplicable reports that a bound is not proven for the objective or the
-// model.
-var ErrNotApplicable = errors.New("bound does not apply")
-
 // Bound is a proven lower bound on the cost of every schedule of one instance, or
 // an upper one where the objective is maximised.
 type Bound struct {
@@ -183,7 +179,7 @@ func Energy(in *sched.Instance, obj sched.Objective) (Bound, error) { return one
 func Packing(in *sched.Instance, obj sched.Objective) (Bound, error) { return one(in, obj, packing) }
 
 // All returns every bound that applies to the objective. It returns
-// ErrNotApplicable if none does.
+// sched.ErrNotApplicable if none does.
 func All(in *sched.Instance, obj sched.Objective) ([]Bound, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {
@@ -195,7 +191,7 @@ func All(in *sched.Instance, obj sched.Objective) ([]Bound, error) {
 		switch {
 		case err == nil:
 			out = append(out, b)
-		case !errors.Is(err, ErrNotApplicable):
+		case !errors.Is(err, sched.ErrNotApplicable):
 			return nil, err
 		}
 	}

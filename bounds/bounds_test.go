@@ -129,7 +129,7 @@ func TestNotApplicable(t *testing.T) {
 	shared.Model = sched.ModelElastic
 	_, cases["elastic"] = LB0(&shared, sched.TotalCompletion)
 	for name, err := range cases {
-		if !errors.Is(err, ErrNotApplicable) {
+		if !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

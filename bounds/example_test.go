@@ -32,7 +32,7 @@ func Example() {
 	fmt.Println(b.Divides(sched.Class{Kind: sched.N}, sched.TotalCompletion))
 	fmt.Println(b.Divides(sched.Class{Kind: sched.S}, sched.TotalCompletion))
 	_, err = bounds.Ranked(in, sched.Makespan)
-	fmt.Println(errors.Is(err, bounds.ErrNotApplicable))
+	fmt.Println(errors.Is(err, sched.ErrNotApplicable))
 	// Output:
 	// lb0: no schedule of class F(1) costs less than 12000000
 	// srpt: no schedule of class F(1) costs less than 12000000

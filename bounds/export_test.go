@@ -14,7 +14,7 @@ import (
 // these, where every job counts as if it were as fast with any accumulation,
 // O(n + tasks²).
 //
-// Errors: ErrNotApplicable if the model is another one; a job fits no GPU.
+// Errors: sched.ErrNotApplicable if the model is another one; a job fits no GPU.
 func Theta(in *sched.Instance) (*big.Rat, error) {
 	s, err := newSharers(in)
 	if err != nil {

@@ -34,7 +34,7 @@ type HybridOptions struct {
 //
 // When the context ends the search does, and its best set counts.
 //
-// Errors: ErrNotApplicable.
+// Errors: sched.ErrNotApplicable.
 func Hybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, opt HybridOptions) (Bound, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {

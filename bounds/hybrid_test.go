@@ -115,7 +115,7 @@ func TestHybridSearch(t *testing.T) {
 	}
 	in := randomInstance(rand.New(rand.NewPCG(1, 21)), 5, 9, []float64{1, 2})
 	in.Jobs[0].Weight, in.Jobs[1].Weight = 1, 2
-	if _, err := Hybrid(context.Background(), in, sched.WeightedCompletion, HybridOptions{}); !errors.Is(err, ErrNotApplicable) {
+	if _, err := Hybrid(context.Background(), in, sched.WeightedCompletion, HybridOptions{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("with weights: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

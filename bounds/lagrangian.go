@@ -62,14 +62,14 @@ type Dual struct {
 // Source: as [Prices]; for the climb, B. T. Polyak, Minimization of unsmooth
 // functionals (1969), and P. M. Camerini, L. Fratta, F. Maffioli, On improving
 // relaxation methods by modified gradient techniques (1975).
-// Errors: ErrNotApplicable; the options are out of range.
+// Errors: sched.ErrNotApplicable; the options are out of range.
 func Lagrangian(ctx context.Context, in *sched.Instance, obj sched.Objective, opt LagrangianOptions) (*Dual, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {
 		return nil, err
 	}
 	if !obj.IsTotal() {
-		return nil, fmt.Errorf("bounds: %s: %w to %v", lagrangianName, ErrNotApplicable, obj)
+		return nil, fmt.Errorf("bounds: %s: %w to %v", lagrangianName, sched.ErrNotApplicable, obj)
 	}
 	if err := opt.complete(w); err != nil {
 		return nil, err

@@ -328,7 +328,7 @@ func TestLagrangianExtremes(t *testing.T) {
 func TestLagrangianErrors(t *testing.T) {
 	in := instance(1, 2, job(0, 2, 5, 1), job(0, 2, 5, 1))
 	for _, obj := range []sched.Objective{sched.Makespan, sched.ScheduledWeight} {
-		if _, err := Lagrangian(context.Background(), in, obj, LagrangianOptions{}); !errors.Is(err, ErrNotApplicable) {
+		if _, err := Lagrangian(context.Background(), in, obj, LagrangianOptions{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%v: %v", obj, err)
 		}
 	}

@@ -18,7 +18,7 @@ func (w *workload) area(obj sched.Objective) (*big.Rat, error) {
 
 func forMakespan(obj sched.Objective) error {
 	if obj != sched.Makespan {
-		return fmt.Errorf("%w to %v: it bounds the makespan", ErrNotApplicable, obj)
+		return fmt.Errorf("%w to %v: it bounds the makespan", sched.ErrNotApplicable, obj)
 	}
 	return nil
 }

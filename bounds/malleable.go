@@ -51,7 +51,7 @@ type malleableJobs struct {
 
 func malleable(in *sched.Instance, obj sched.Objective, name, rule string, eval func(*malleableJobs, sched.Objective) (*big.Rat, error)) (Bound, error) {
 	if obj.Maximised() {
-		return Bound{}, fmt.Errorf("bounds: %s: %w to %v: that is maximised", name, ErrNotApplicable, obj)
+		return Bound{}, fmt.Errorf("bounds: %s: %w to %v: that is maximised", name, sched.ErrNotApplicable, obj)
 	}
 	w, err := newMalleable(in)
 	if err != nil {
@@ -69,7 +69,7 @@ func newMalleable(in *sched.Instance) (*malleableJobs, error) {
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		if j.Sharing == nil || len(j.Sharing.Sizes) == 0 {
-			return nil, fmt.Errorf("%w: job %d is not malleable", ErrNotApplicable, i)
+			return nil, fmt.Errorf("%w: job %d is not malleable", sched.ErrNotApplicable, i)
 		}
 		iters := big.NewRat(j.Iters, 1000)
 		var d, v *big.Rat
@@ -98,7 +98,7 @@ func newMalleable(in *sched.Instance) (*malleableJobs, error) {
 		size := volume[i].Mul(volume[i], scale)
 		whole := new(big.Int).Quo(size.Num(), size.Denom())
 		if whole.Sign() == 0 {
-			return nil, fmt.Errorf("%w: job %d takes too little time beside what others take", ErrNotApplicable, i)
+			return nil, fmt.Errorf("%w: job %d takes too little time beside what others take", sched.ErrNotApplicable, i)
 		}
 		w.release = append(w.release, w.gpus*int64(in.Jobs[i].Release))
 		w.size = append(w.size, whole.Int64())

@@ -20,7 +20,7 @@ func malleableBounds(t *testing.T, in *sched.Instance, obj sched.Objective) []bo
 	for _, f := range []func(*sched.Instance, sched.Objective) (bounds.Bound, error){
 		bounds.MalleableLB0, bounds.MalleableRanked, bounds.MalleableEEI, bounds.MalleableArea} {
 		b, err := f(in, obj)
-		if errors.Is(err, bounds.ErrNotApplicable) {
+		if errors.Is(err, sched.ErrNotApplicable) {
 			continue
 		}
 		if err != nil {
@@ -158,7 +158,7 @@ func TestMalleableBelowBruteForce(t *testing.T) {
 // TestMalleableNotApplicable: rigid jobs have no such bounds.
 func TestMalleableNotApplicable(t *testing.T) {
 	in := schedtest.Sharing(schedtest.Rand(1), schedtest.Shape{Jobs: 3, Servers: 2, GPUs: 3, Stages: 1})
-	if _, err := bounds.MalleableLB0(in, sched.TotalCompletion); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, err := bounds.MalleableLB0(in, sched.TotalCompletion); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Error(err)
 	}
 }

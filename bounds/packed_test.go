@@ -205,7 +205,7 @@ func TestPackedRelations(t *testing.T) {
 		for _, pair := range [][2]func(*sched.Instance, sched.Objective) (Bound, error){{PackedSRPT, Ranked}, {PackedBusyTime, MeanBusyTime}} {
 			b, err := pair[0](in, obj)
 			plain, plainErr := pair[1](in, obj)
-			if errors.Is(err, ErrNotApplicable) && errors.Is(plainErr, ErrNotApplicable) {
+			if errors.Is(err, sched.ErrNotApplicable) && errors.Is(plainErr, sched.ErrNotApplicable) {
 				continue
 			}
 			if err != nil || plainErr != nil {
@@ -221,11 +221,11 @@ func TestPackedRelations(t *testing.T) {
 		}
 	}
 	in := instance(1, 4, job(0, 3, 10, 1), job(0, 3, 10, 2))
-	if _, err := PackedSRPT(in, sched.WeightedCompletion); !errors.Is(err, ErrNotApplicable) {
+	if _, err := PackedSRPT(in, sched.WeightedCompletion); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("srpt-dff with weights: %v", err)
 	}
 	for _, f := range []func(*sched.Instance, sched.Objective) (Bound, error){PackedSRPT, PackedBusyTime} {
-		if _, err := f(in, sched.Makespan); !errors.Is(err, ErrNotApplicable) {
+		if _, err := f(in, sched.Makespan); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("makespan: %v", err)
 		}
 	}

@@ -87,7 +87,7 @@ func (p *Prices) Validate() error {
 // Valid when: the objective is a sum of completion times or affine in one.
 // Cost: about 10 ns for every grid point between a job's release and the
 // start that would cost as much as its best one without any charge.
-// Errors: the prices are not valid; ErrNotApplicable.
+// Errors: the prices are not valid; sched.ErrNotApplicable.
 func (p *Prices) Bound(in *sched.Instance, obj sched.Objective) (Bound, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Prices) bound(w *workload, obj sched.Objective) (Bound, error) {
 	}
 	b, err := w.bound(method{name: lagrangianName, kind: sched.N, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
 		if !obj.IsTotal() {
-			return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
+			return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 		}
 		return obj.FromBase(w.in, newTariff(p, w, obj).total()), nil
 	}}, obj)

@@ -109,7 +109,7 @@ func ThetaHybrid(ctx context.Context, in *sched.Instance, obj sched.Objective, o
 // shared evaluates a bound of the workload.
 func shared(in *sched.Instance, obj sched.Objective, name, rule string, eval func(*workload, sched.Objective) (*big.Rat, error)) (Bound, error) {
 	if obj.Maximised() {
-		return Bound{}, fmt.Errorf("bounds: %s: %w to %v: that is maximised", name, ErrNotApplicable, obj)
+		return Bound{}, fmt.Errorf("bounds: %s: %w to %v: that is maximised", name, sched.ErrNotApplicable, obj)
 	}
 	s, err := newSharers(in)
 	if err != nil {

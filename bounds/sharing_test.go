@@ -20,7 +20,7 @@ func thetaBounds(t *testing.T, in *sched.Instance, obj sched.Objective) []bounds
 	for _, f := range []func(*sched.Instance, sched.Objective) (bounds.Bound, error){
 		bounds.ThetaLB0, bounds.ThetaSRPT, bounds.ThetaRanked, bounds.ThetaArea, bounds.ThetaEEI, thetaHybrid} {
 		b, err := f(in, obj)
-		if errors.Is(err, bounds.ErrNotApplicable) {
+		if errors.Is(err, sched.ErrNotApplicable) {
 			continue
 		}
 		if err != nil {
@@ -210,10 +210,10 @@ func TestThetaRange(t *testing.T) {
 		t.Error("jobs that fit no GPU have a Theta")
 	}
 	gang := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1))
-	if _, err := bounds.ThetaSRPT(gang, sched.TotalCompletion); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, err := bounds.ThetaSRPT(gang, sched.TotalCompletion); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("a gang instance gives %v", err)
 	}
-	if _, err := bounds.ThetaLB0(in, sched.ScheduledWeight); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, err := bounds.ThetaLB0(in, sched.ScheduledWeight); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("a maximised objective gives %v", err)
 	}
 }

@@ -36,7 +36,7 @@ type sharers struct {
 
 func newSharers(in *sched.Instance) (*sharers, error) {
 	if in.Model != sched.ModelSharing {
-		return nil, fmt.Errorf("%w to the %s model: its jobs do not share GPUs", ErrNotApplicable, in.Model)
+		return nil, fmt.Errorf("%w to the %s model: its jobs do not share GPUs", sched.ErrNotApplicable, in.Model)
 	}
 	s := &sharers{in: in, jobs: make([]sharer, len(in.Jobs))}
 	for _, m := range in.Cluster.Servers {
@@ -294,7 +294,7 @@ func (s *sharers) workload() (*workload, error) {
 		size.Mul(size, s.jobs[i].work).Mul(size, scale).Mul(size, alpha[s.jobs[i].class])
 		whole := new(big.Int).Quo(size.Num(), size.Denom())
 		if whole.Sign() == 0 {
-			return nil, fmt.Errorf("%w: job %d takes too little time beside what others take", ErrNotApplicable, i)
+			return nil, fmt.Errorf("%w: job %d takes too little time beside what others take", sched.ErrNotApplicable, i)
 		}
 		w.length = append(w.length, sched.Time(number.Ceil(s.jobs[i].work).Num().Int64()))
 		w.release = append(w.release, w.gpus*int64(j.Release))

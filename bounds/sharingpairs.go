@@ -2,7 +2,6 @@ package bounds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -37,9 +36,6 @@ type PairResult struct {
 	LP                   *milp.Result // in units scaled for the solver
 }
 
-// ErrTooManyPairs reports a program that would be too large.
-var ErrTooManyPairs = errors.New("the linear program of pairs is too large")
-
 const (
 	goodPairColumns = 4_000
 	mostPairColumns = 200_000
@@ -72,8 +68,8 @@ const (
 //
 // Cost: a linear program of O((n² + n)·slots) columns.
 //
-// Errors: ErrNotApplicable if the model or the objective is another one, the
-// makespan included; ErrTooManyPairs; the solver cannot run.
+// Errors: sched.ErrNotApplicable if the model or the objective is another one, the
+// makespan included, or the program too large; the solver cannot run.
 func PairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits, opt PairOptions) (*PairResult, error) {
 	out, err := pairLP(ctx, in, obj, solver, limits, opt)
 	if err != nil {
@@ -84,10 +80,10 @@ func PairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver
 
 func pairLP(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits, opt PairOptions) (*PairResult, error) {
 	if !obj.IsTotal() {
-		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	}
 	if opt.Slotted && in.Slot == 0 {
-		return nil, fmt.Errorf("%w: instance %q has no slots", ErrNotApplicable, in.Name)
+		return nil, fmt.Errorf("%w: instance %q has no slots", sched.ErrNotApplicable, in.Name)
 	}
 	best, err := ThetaLB0(in, obj)
 	if err != nil {
@@ -185,7 +181,7 @@ func newPairs(in *sched.Instance, obj sched.Objective, opt PairOptions) (*pairs,
 			}
 		}
 		if perSlot > mostPairColumns {
-			return nil, ErrTooManyPairs
+			return nil, fmt.Errorf("%w: %d jobs have too many pairs for a linear program", sched.ErrNotApplicable, len(s.jobs))
 		}
 	}
 	horizon := opt.Horizon
@@ -199,7 +195,7 @@ func newPairs(in *sched.Instance, obj sched.Objective, opt PairOptions) (*pairs,
 		p.slot = horizon/sched.Time(max(1, goodPairColumns/perSlot)) + 1
 	}
 	if p.slot <= 0 || (int64(horizon/p.slot)+1)*int64(perSlot) > mostPairColumns {
-		return nil, fmt.Errorf("%d pairs in slots of %v until %v: %w", perSlot, p.slot, horizon, ErrTooManyPairs)
+		return nil, fmt.Errorf("%w: %d columns in each slot of %v until %v: too large for a linear program", sched.ErrNotApplicable, perSlot, p.slot, horizon)
 	}
 	p.grid = UniformGrid(p.slot, max(horizon, 1))
 	return p, p.grid.Validate()

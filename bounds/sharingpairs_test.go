@@ -105,11 +105,11 @@ func TestPairLPRefuses(t *testing.T) {
 		o    bounds.PairOptions
 		want error
 	}{
-		"makespan": {in, sched.Makespan, bounds.PairOptions{}, bounds.ErrNotApplicable},
-		"weight":   {in, sched.ScheduledWeight, bounds.PairOptions{}, bounds.ErrNotApplicable},
-		"slots":    {&continuous, sched.TotalJCT, bounds.PairOptions{Slotted: true}, bounds.ErrNotApplicable},
-		"model":    {gang, sched.TotalJCT, bounds.PairOptions{}, bounds.ErrNotApplicable},
-		"grid":     {in, sched.TotalJCT, bounds.PairOptions{Slot: 1}, bounds.ErrTooManyPairs},
+		"makespan": {in, sched.Makespan, bounds.PairOptions{}, sched.ErrNotApplicable},
+		"weight":   {in, sched.ScheduledWeight, bounds.PairOptions{}, sched.ErrNotApplicable},
+		"slots":    {&continuous, sched.TotalJCT, bounds.PairOptions{Slotted: true}, sched.ErrNotApplicable},
+		"model":    {gang, sched.TotalJCT, bounds.PairOptions{}, sched.ErrNotApplicable},
+		"grid":     {in, sched.TotalJCT, bounds.PairOptions{Slot: 1}, sched.ErrNotApplicable},
 	} {
 		if _, err := bounds.PairLP(context.Background(), test.in, test.obj, lpsolve.LP{}, milp.Limits{}, test.o); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)

@@ -68,11 +68,11 @@ func (w *workload) rankedSum(alone []sched.Time) *wide {
 // weight times the total completion time, up to constants.
 func (w *workload) forTotals(obj sched.Objective) (*big.Rat, error) {
 	if !obj.IsTotal() {
-		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	}
 	weight, ok := w.equalWeight(obj)
 	if !ok {
-		return nil, fmt.Errorf("%w to %v: shortest remaining time first is optimal only for equal weights", ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v: shortest remaining time first is optimal only for equal weights", sched.ErrNotApplicable, obj)
 	}
 	return weight, nil
 }
@@ -83,7 +83,7 @@ const gridBits = 24
 
 func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 	if !obj.IsTotal() {
-		return nil, fmt.Errorf("%w to %v", ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	}
 	weight := objectiveWeights(w.in, obj)
 	m := machine{release: w.release, size: w.size, rank: smithOrder(weight.w, w.size)}

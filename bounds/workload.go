@@ -27,10 +27,10 @@ type workload struct {
 
 func newWorkload(in *sched.Instance, obj sched.Objective) (*workload, error) {
 	if in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive {
-		return nil, fmt.Errorf("bounds: %w to the %s model: its jobs have no fixed work on exclusive GPUs", ErrNotApplicable, in.Model)
+		return nil, fmt.Errorf("bounds: %w to the %s model: its jobs have no fixed work on exclusive GPUs", sched.ErrNotApplicable, in.Model)
 	}
 	if obj.Maximised() {
-		return nil, fmt.Errorf("bounds: %w to %v: that is maximised", ErrNotApplicable, obj)
+		return nil, fmt.Errorf("bounds: %w to %v: that is maximised", sched.ErrNotApplicable, obj)
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {

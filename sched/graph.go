@@ -1,9 +1,6 @@
 package sched
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Edge is the data that two stages of a job exchange: From sends Bytes to To in
 // the forward pass of one iteration, all replicas together, and as much returns
@@ -14,10 +11,6 @@ type Edge struct {
 	To    int   `json:"to"` // above From: stages are listed in an order in which data can flow
 	Bytes Bytes `json:"bytes"`
 }
-
-// ErrStageGraph means that a method is written for pipelines of single-GPU
-// replicas and the job is not one: see [Job.Pipeline].
-var ErrStageGraph = errors.New("tensor slices and stage graphs are not supported here")
 
 // Gang returns g_j, the GPUs that the job holds all or none of: the sum of
 // k_s·t_s.

@@ -3,7 +3,6 @@ package catalogue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 
@@ -61,10 +60,7 @@ func elasticOptimum(ref bench.MethodRef) (bench.Method, error) {
 				s, proven, tree = r.Schedule, r.Lower, r.Tree
 			}
 		}
-		switch {
-		case errors.Is(err, bounds.ErrNotApplicable), errors.Is(err, formulation.ErrTooLarge):
-			return skipped(err), nil
-		case err != nil:
+		if err != nil {
 			return bench.Outcome{}, err
 		}
 		return bench.Outcome{Schedule: s, Termination: tree.Termination, Bounds: []bounds.Bound{elasticBound(ref.Name, o, proven)}}, nil
@@ -98,18 +94,9 @@ func elasticAggregate(ctx context.Context, p bench.Problem, o sched.Objective) (
 
 func relaxed(r *formulation.Relaxation, err error) (bounds.Bound, milp.Termination, error) {
 	if err != nil {
-		return bounds.Bound{}, "", applicable(err)
+		return bounds.Bound{}, "", err
 	}
 	return r.Bound, r.LP.Termination, nil
-}
-
-// applicable makes an instance that is too large one that a bound does not apply
-// to.
-func applicable(err error) error {
-	if errors.Is(err, formulation.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
-	}
-	return err
 }
 
 // elasticClosed makes a closed bound of the class that the parameter names: Es
@@ -144,8 +131,7 @@ func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
 		if o == sched.ScheduledWeight {
 			return formulation.Weight(ctx, p.Instance, class, lpsolve.LP{}, limits)
 		}
-		b, termination, err := formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, limits)
-		return b, termination, applicable(err)
+		return formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, limits)
 	}), class, ratio), p.finish()
 }
 
@@ -155,8 +141,7 @@ func elasticDeadlines(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	steps := p.count("steps", 0, 0)
 	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
-		b, termination, err := formulation.Deadlines(ctx, p.Instance, o, steps, milp.Limits{Time: p.Limits.Solve})
-		return b, termination, applicable(err)
+		return formulation.Deadlines(ctx, p.Instance, o, steps, milp.Limits{Time: p.Limits.Solve})
 	}), steps), p.finish()
 }
 

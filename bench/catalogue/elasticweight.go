@@ -46,7 +46,7 @@ func aMaxWeight(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Configured(bench.Heuristic(ref, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		in := p.Instance
 		if err := forWeight(in, o); err != nil {
-			return skipped(err), nil
+			return bench.Outcome{}, err
 		}
 		problem := primaldual.Problem{Model: pricing.New(in), Horizon: in.DeadlineSlots(), Bounded: true}
 		for id := range in.Jobs {
@@ -70,7 +70,7 @@ func aMaxWeight(ref bench.MethodRef) (bench.Method, error) {
 func elasticDensity(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Heuristic(ref, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		if err := forWeight(p.Instance, o); err != nil {
-			return skipped(err), nil
+			return bench.Outcome{}, err
 		}
 		s, err := elastic.Greedy(p.Instance)
 		if err != nil {
@@ -106,14 +106,14 @@ func elasticPrices(ref bench.MethodRef) (bench.Method, error) {
 	}), steps), p.finish()
 }
 
-// forWeight returns bounds.ErrNotApplicable unless the weight done by a deadline
+// forWeight returns sched.ErrNotApplicable unless the weight done by a deadline
 // is asked for and defined.
 func forWeight(in *sched.Instance, o sched.Objective) error {
 	if o != sched.ScheduledWeight {
-		return fmt.Errorf("%w to %v", bounds.ErrNotApplicable, o)
+		return fmt.Errorf("%w to %v", sched.ErrNotApplicable, o)
 	}
 	if in.Model == sched.ModelElastic && in.Deadline < in.Slot {
-		return fmt.Errorf("%w without a deadline of at least a slot", bounds.ErrNotApplicable)
+		return fmt.Errorf("%w without a deadline of at least a slot", sched.ErrNotApplicable)
 	}
 	return maxweight.Check(in)
 }

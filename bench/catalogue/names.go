@@ -260,9 +260,6 @@ func intervalBound(relaxation interval.Relaxation) func(bench.MethodRef) (bench.
 	return func(ref bench.MethodRef) (bench.Method, error) {
 		return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 			r, err := relaxation.Bound(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, interval.Options{})
-			if errors.Is(err, interval.ErrTooLarge) {
-				err = fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
-			}
 			if err != nil {
 				return bounds.Bound{}, "", err
 			}

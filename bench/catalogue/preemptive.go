@@ -2,8 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"yardstick/bench"
 	"yardstick/bounds"
@@ -23,10 +21,7 @@ func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 		o := o
 		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
 		r, err := bouts.Solve(ctx, p.Instance, objective, o)
-		switch {
-		case errors.Is(err, bouts.ErrUnsupported):
-			return skipped(err), nil
-		case err != nil:
+		if err != nil {
 			return bench.Outcome{}, err
 		}
 		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
@@ -44,10 +39,7 @@ func boutProgram(ref bench.MethodRef) (bench.Method, error) {
 		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
 		solver := branch.New(lpsolve.LP{})
 		r, err := preemptive.Solve(ctx, p.Instance, objective, solver, o)
-		switch {
-		case errors.Is(err, preemptive.ErrUnsupported), errors.Is(err, preemptive.ErrTooLarge):
-			return skipped(err), nil
-		case err != nil:
+		if err != nil {
 			return bench.Outcome{}, err
 		}
 		out := bench.Outcome{Schedule: r.Schedule, Termination: r.MIP.Termination}
@@ -66,16 +58,8 @@ func gridLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bou
 		grid = preemptive.SlottedGrid
 	}
 	r, err := grid(ctx, p.Instance, o, lpsolve.LP{}, preemptive.GridOptions{Limits: milp.Limits{Time: p.Limits.Solve}})
-	if errors.Is(err, preemptive.ErrTooLarge) {
-		return bounds.Bound{}, "", fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
-	}
 	if err != nil {
 		return bounds.Bound{}, "", err
 	}
 	return r.Bound, ended(r.LP), nil
-}
-
-// skipped is the outcome of a method that is not made for the instance.
-func skipped(why error) bench.Outcome {
-	return bench.Outcome{Termination: milp.Skipped, Message: why.Error()}
 }

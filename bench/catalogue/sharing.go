@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"errors"
 
 	"yardstick/bench"
 	"yardstick/bounds"
@@ -110,10 +109,7 @@ func pairLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bou
 func sharingSearch(ref bench.MethodRef) (bench.Method, error) {
 	solve := func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		r, err := formulation.Solve(ctx, p.Instance, o, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
-		switch {
-		case errors.Is(err, formulation.ErrUnsupported):
-			return skipped(err), nil
-		case err != nil:
+		if err != nil {
 			return bench.Outcome{}, err
 		}
 		class := sched.Class{Kind: sched.S, Slotted: true}
@@ -129,10 +125,7 @@ func sharingProgram(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		solver := branch.New(lpsolve.LP{})
 		r, run, err := formulation.SolveProgram(ctx, p.Instance, o, solver, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
-		switch {
-		case errors.Is(err, formulation.ErrUnsupported), errors.Is(err, formulation.ErrTooLarge):
-			return skipped(err), nil
-		case err != nil:
+		if err != nil {
 			return bench.Outcome{}, err
 		}
 		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,

@@ -123,7 +123,7 @@ func leastCompletion(ctx context.Context, in *sched.Instance, l Limits) (theorem
 		r, err := exhaustive.Solve(ctx, in, sched.TotalCompletion, l.Limits)
 		if err == nil {
 			take(r.Lower, r.Cost)
-		} else if !errors.Is(err, exhaustive.ErrUnsupported) {
+		} else if !errors.Is(err, sched.ErrNotApplicable) {
 			return known, err
 		}
 		return known, nil
@@ -131,7 +131,7 @@ func leastCompletion(ctx context.Context, in *sched.Instance, l Limits) (theorem
 	r, err := bouts.Solve(ctx, in, sched.TotalCompletion, bouts.Options{NonPreemptive: true, Limits: l.Limits})
 	if err == nil {
 		take(r.Lower, r.Cost)
-	} else if !errors.Is(err, bouts.ErrUnsupported) {
+	} else if !errors.Is(err, sched.ErrNotApplicable) {
 		return known, err
 	}
 	return known, nil

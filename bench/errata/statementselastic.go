@@ -360,7 +360,7 @@ func (c *elasticCase) online() error {
 			}
 			opt.Upper = v.Cost(sched.WeightedCompletion)
 		}
-	} else if !errors.Is(err, formulation.ErrTooLarge) {
+	} else if !errors.Is(err, sched.ErrNotApplicable) {
 		return err
 	}
 	slots := primaldual.SerialSlots(c.in)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 )
 
 // Chain fills the parts, the largest first and then in the order given, with
@@ -38,7 +37,7 @@ const maxIntervalStates = 500_000
 //
 // Cost: O(Π (n_k + 1) · kinds).
 //
-// Errors: cuts.ErrTooLarge beyond 500,000 states.
+// Errors: sched.ErrNotApplicable beyond 500,000 states.
 func Intervals(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
 	type kind struct{ part, size int }
 	var kinds []kind
@@ -56,7 +55,7 @@ func Intervals(in *sched.Instance, servers, parts []int) (sched.Placement, error
 	for k := range kinds {
 		radix[k] = states
 		if states *= len(members[k]) + 1; states > maxIntervalStates {
-			return sched.Placement{}, fmt.Errorf("placing: more than %d ways to use up the parts: %w", maxIntervalStates, cuts.ErrTooLarge)
+			return sched.Placement{}, fmt.Errorf("placing: %w: more than %d ways to use up the parts: too large to enumerate", sched.ErrNotApplicable, maxIntervalStates)
 		}
 	}
 	used := func(state, k int) int { return state / radix[k] % (len(members[k]) + 1) }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 )
 
 // bestOrder tries every order of the parts.
@@ -91,7 +90,7 @@ func TestIntervalsTooLarge(t *testing.T) {
 		servers, parts, gang = append(servers, m), append(parts, m+1), gang+m+1
 	}
 	in.Jobs[0].Stages = []sched.Stage{{Replicas: gang, Compute: 1}}
-	if _, err := Intervals(in, servers, parts); !errors.Is(err, cuts.ErrTooLarge) {
+	if _, err := Intervals(in, servers, parts); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"yardstick/formulate"
 	"yardstick/formulate/placement"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
 )
 
@@ -111,7 +110,7 @@ func (m *direct) Run(ctx context.Context, c *Case, _ Limits) (Answer, error) {
 		var err error
 		found, err = m.place(c.Problem, c.Servers, c.Parts)
 		wall := time.Since(start)
-		if errors.Is(err, cuts.ErrTooLarge) {
+		if errors.Is(err, sched.ErrNotApplicable) {
 			return Answer{Termination: milp.Skipped, Message: err.Error(), Wall: wall, Repeats: 1}, nil
 		}
 		if err != nil {

@@ -77,7 +77,7 @@ func TestGangs(t *testing.T) {
 		for _, obj := range minimised {
 			for _, f := range gangBounds() {
 				b, err := f(in, obj)
-				if errors.Is(err, bounds.ErrNotApplicable) {
+				if errors.Is(err, sched.ErrNotApplicable) {
 					continue
 				}
 				if err != nil {
@@ -103,7 +103,7 @@ func TestSharing(t *testing.T) {
 					return bounds.ThetaHybrid(context.Background(), in, o, bounds.HybridOptions{})
 				}} {
 				b, err := f(in, obj)
-				if errors.Is(err, bounds.ErrNotApplicable) {
+				if errors.Is(err, sched.ErrNotApplicable) {
 					continue
 				}
 				if err != nil {

@@ -26,7 +26,7 @@ func TestPairs(t *testing.T) {
 		for _, obj := range minimised[:3] {
 			for _, slotted := range []bool{false, true} {
 				b, err := bounds.PairLP(context.Background(), in, obj, lpsolve.LP{}, milp.Limits{}, bounds.PairOptions{Slotted: slotted, Slot: 3 * sched.Second})
-				if errors.Is(err, bounds.ErrNotApplicable) {
+				if errors.Is(err, sched.ErrNotApplicable) {
 					continue
 				}
 				if err != nil {
@@ -54,7 +54,7 @@ func TestGrids(t *testing.T) {
 			for _, f := range []func(context.Context, *sched.Instance, sched.Objective, milp.LPSolver, preemptive.GridOptions) (*preemptive.GridResult, error){
 				preemptive.ContinuousGrid, preemptive.SlottedGrid} {
 				b, err := f(context.Background(), in, obj, lpsolve.LP{}, preemptive.GridOptions{Slot: sched.Second / 2 * sched.Time(1+seed%4)})
-				if errors.Is(err, bounds.ErrNotApplicable) {
+				if errors.Is(err, sched.ErrNotApplicable) {
 					continue
 				}
 				if err != nil {

@@ -113,7 +113,7 @@ func (a *app) place(ctx context.Context, c *cobra.Command, f placeFlags, args []
 		return err
 	}
 	if f.leftOut > 0 {
-		fmt.Fprintf(a.err, "%d jobs are left out: %v\n", f.leftOut, sched.ErrStageGraph)
+		fmt.Fprintf(a.err, "%d jobs are left out: bench place %v\n", f.leftOut, sched.ErrStageGraph)
 	}
 	start := time.Now()
 	results := placing.Run(ctx, cases, methods, placing.Options{Limits: placing.Limits{Time: f.timeLimit, Nodes: f.nodes},

@@ -153,7 +153,7 @@ func (f *placeFlags) instanceCases(path string) ([]*placing.Case, []record.Input
 		}
 	}
 	if len(first) == 0 {
-		return nil, nil, usageError("%s: all jobs: %w", path, sched.ErrStageGraph)
+		return nil, nil, usageError("%s: all jobs are left out: bench place %w", path, sched.ErrStageGraph)
 	}
 	var cases []*placing.Case
 	for _, id := range first {

@@ -29,7 +29,6 @@ package elastic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 
@@ -41,9 +40,6 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
-
-// ErrTooLarge reports an instance with more slots than can be told apart.
-var ErrTooLarge = errors.New("too many slots")
 
 // maxSlots bounds the horizon.
 const maxSlots = 1 << 20
@@ -61,9 +57,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	p := &problem{in: in, obj: obj}
 	switch {
 	case in.Model != sched.ModelElastic:
-		return nil, fmt.Errorf("elastic: instance %q: %w to the %s model", in.Name, bounds.ErrNotApplicable, in.Model)
+		return nil, fmt.Errorf("elastic: instance %q: %w to the %s model", in.Name, sched.ErrNotApplicable, in.Model)
 	case !obj.IsTotal():
-		return nil, fmt.Errorf("elastic: instance %q: %w to %v", in.Name, bounds.ErrNotApplicable, obj)
+		return nil, fmt.Errorf("elastic: instance %q: %w to %v", in.Name, sched.ErrNotApplicable, obj)
 	}
 	p.model = pricing.New(in)
 	for id, list := range p.model.Configs {
@@ -135,7 +131,7 @@ func (p *problem) greedy() (choice []*pricing.Choice, cost *big.Rat, makespan in
 	}
 	for id := range p.in.Jobs {
 		if horizon += p.shortest(sched.JobID(id)); horizon > maxSlots {
-			return nil, nil, 0, fmt.Errorf("elastic: instance %q: %w: a list schedule may need more than %d", p.in.Name, ErrTooLarge, maxSlots)
+			return nil, nil, 0, fmt.Errorf("elastic: instance %q: %w: a list schedule may need more than %d slots", p.in.Name, sched.ErrNotApplicable, maxSlots)
 		}
 	}
 	q := p.columns(horizon, nil)
@@ -174,7 +170,7 @@ func (p *problem) exact() (*columns.Problem, []*pricing.Choice, error) {
 		v.Quo(v, new(big.Rat).SetFloat64(p.weight[id]))
 		last := new(big.Int).Quo(v.Num(), v.Denom())
 		if !last.IsInt64() || last.Int64() > maxSlots {
-			return nil, nil, fmt.Errorf("elastic: instance %q: %w: job %d may complete as late as slot %v", p.in.Name, ErrTooLarge, id, last)
+			return nil, nil, fmt.Errorf("elastic: instance %q: %w: job %d may complete as late as slot %v", p.in.Name, sched.ErrNotApplicable, id, last)
 		}
 		latest[id] = last.Int64()
 		slots = max(slots, latest[id])
@@ -193,7 +189,7 @@ type Optimum struct {
 // Solve finds an optimum of class Es by branch and price. It applies to sums of
 // completion times. Reaching a limit leaves Lower below Cost; it is not an error.
 //
-// Errors: bounds.ErrNotApplicable; ErrTooLarge; a job that runs nowhere; those of
+// Errors: sched.ErrNotApplicable; a job that runs nowhere; those of
 // the solver.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits) (*Optimum, error) {
 	p, err := newProblem(in, obj)
@@ -221,7 +217,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	}
 	schedule := q.Schedule(choice)
 	if err := schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("elastic: instance %q: %w: the best schedule found is too long: %w", in.Name, ErrTooLarge, err)
+		return nil, fmt.Errorf("elastic: instance %q: %w: the best schedule found is too long: %w", in.Name, sched.ErrNotApplicable, err)
 	}
 	return &Optimum{Schedule: schedule, Cost: p.objective(cost), Lower: p.objective(lower), Tree: r}, nil
 }
@@ -231,7 +227,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 // those of the objective.
 //
 // Errors: as for Solve; the mean JCT, which is the total divided by the number of
-// jobs; columns.ErrTooLarge.
+// jobs; sched.ErrNotApplicable.
 func Listed(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) {
 	return program(in, obj, (*columns.Problem).Listed)
 }
@@ -259,7 +255,7 @@ func program(in *sched.Instance, obj sched.Objective, write func(*columns.Proble
 	}
 	constant, exact := p.obj.FromBase(p.in, new(big.Rat)).Float64()
 	if !exact {
-		return nil, fmt.Errorf("elastic: instance %q: %w: the weighted sum of the releases has no float64", in.Name, ErrTooLarge)
+		return nil, fmt.Errorf("elastic: instance %q: %w: the weighted sum of the releases has no float64", in.Name, sched.ErrNotApplicable)
 	}
 	return write(q, int64(in.Slot), constant)
 }

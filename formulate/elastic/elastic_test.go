@@ -258,14 +258,14 @@ func TestRefused(t *testing.T) {
 		in  *sched.Instance
 		obj sched.Objective
 	}{{gang, sched.TotalCompletion}, {in, sched.Makespan}, {in, sched.ScheduledWeight}} {
-		if _, err := elastic.Solve(context.Background(), c.in, c.obj, lpsolve.LP{}, milp.Limits{}); !errors.Is(err, bounds.ErrNotApplicable) {
+		if _, err := elastic.Solve(context.Background(), c.in, c.obj, lpsolve.LP{}, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s, %v: %v", c.in.Model, c.obj, err)
 		}
-		if _, err := elastic.Alone(c.in, c.obj, es); !errors.Is(err, bounds.ErrNotApplicable) {
+		if _, err := elastic.Alone(c.in, c.obj, es); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s, %v: %v", c.in.Model, c.obj, err)
 		}
 	}
-	if _, err := elastic.Alone(in, sched.TotalJCT, sched.Class{Kind: sched.E}); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, err := elastic.Alone(in, sched.TotalJCT, sched.Class{Kind: sched.E}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Error(err)
 	}
 	if _, err := elastic.Listed(in, sched.MeanJCT); err == nil {

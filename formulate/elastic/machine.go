@@ -13,7 +13,7 @@ import (
 // Alone is Σ w_j (r_j + d_j^min), the cost of every job without the others. The
 // class is Es; or F(min), for jobs of class EP or M; or F(min)s, for slotted ones.
 //
-// Errors: bounds.ErrNotApplicable; a job that runs nowhere.
+// Errors: sched.ErrNotApplicable; a job that runs nowhere.
 func Alone(in *sched.Instance, obj sched.Objective, class sched.Class) (bounds.Bound, error) {
 	w, err := workFor(in, obj, class)
 	if err != nil {

@@ -29,7 +29,7 @@ type Relaxation struct {
 // schedule; later ones are not counted, which a horizon may be without harm.
 // Reaching a limit leaves a weaker bound; it is not an error.
 //
-// Errors: bounds.ErrNotApplicable; ErrTooLarge; a job that runs nowhere; those of
+// Errors: sched.ErrNotApplicable; a job that runs nowhere; those of
 // the solver.
 func Conf(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits) (*Relaxation, error) {
 	p, err := newProblem(in, obj)

@@ -31,7 +31,7 @@ import (
 // prove in exact arithmetic, or the weight of all jobs that can be done at all if
 // a limit ends the solver.
 //
-// Errors: bounds.ErrNotApplicable, as for [maxweight.Relax] and for other classes;
+// Errors: sched.ErrNotApplicable, as for [maxweight.Relax] and for other classes;
 // those of the solver.
 func Weight(ctx context.Context, in *sched.Instance, class sched.Class, solver milp.LPSolver, limits milp.Limits) (bounds.Bound, milp.Termination, error) {
 	best := bounds.Bound{Name: "elastic-intervals", Class: class, Objective: sched.ScheduledWeight}

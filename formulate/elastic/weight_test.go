@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"yardstick/bounds"
 	"yardstick/formulate/elastic"
 	replay "yardstick/heuristics/elastic"
 	"yardstick/heuristics/sim"
@@ -88,11 +87,11 @@ func TestWeightResized(t *testing.T) {
 		t.Errorf("bounds %v and %v, want 1 and 2", kept, whole)
 	}
 	in.Deadline = 0
-	if _, _, err := elastic.Weight(context.Background(), in, es, lpsolve.LP{}, milp.Limits{}); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, _, err := elastic.Weight(context.Background(), in, es, lpsolve.LP{}, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("without a deadline: %v", err)
 	}
 	in.Deadline = in.Slot
-	if _, _, err := elastic.Weight(context.Background(), in, sched.Class{Kind: sched.N}, lpsolve.LP{}, milp.Limits{}); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, _, err := elastic.Weight(context.Background(), in, sched.Class{Kind: sched.N}, lpsolve.LP{}, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("of class N: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ type demand struct {
 
 // workOf returns the work for bounds of a class: Es, F(min) or F(min)s.
 //
-// Errors: bounds.ErrNotApplicable.
+// Errors: sched.ErrNotApplicable.
 func (p *problem) workOf(class sched.Class) (*work, error) {
 	switch {
 	case class == sched.Class{Kind: sched.E, Slotted: true}:
@@ -38,7 +38,7 @@ func (p *problem) workOf(class sched.Class) (*work, error) {
 	case class.Kind == sched.FluidMin:
 		return p.fluid(class), nil
 	}
-	return nil, fmt.Errorf("elastic: class %v: %w", class, bounds.ErrNotApplicable)
+	return nil, fmt.Errorf("elastic: %w to class %v", sched.ErrNotApplicable, class)
 }
 
 func (p *problem) newWork(class sched.Class, tick sched.Time) *work {

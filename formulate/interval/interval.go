@@ -70,12 +70,12 @@ type Options struct {
 // Build returns the linear program for Σ w_j C_j or Σ (C_j − r_j), in
 // microseconds times weight. Its points are not schedules.
 //
-// Errors: bounds.ErrNotApplicable if the objective is another one or the jobs
-// are not gangs on exclusive GPUs; ErrTooLarge.
+// Errors: sched.ErrNotApplicable if the objective is another one, the jobs
+// are not gangs on exclusive GPUs, or the program is too large.
 func (x Relaxation) Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Program, error) {
 	p, err := newProblem(in, obj, opt)
 	if err == nil && obj.Sum() != obj {
-		err = fmt.Errorf("%w to %v: that is %v divided by the number of jobs", bounds.ErrNotApplicable, obj, obj.Sum())
+		err = fmt.Errorf("%w to %v: that is %v divided by the number of jobs", sched.ErrNotApplicable, obj, obj.Sum())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("interval: instance %q: %w", in.Name, err)

@@ -218,15 +218,15 @@ func TestErrors(t *testing.T) {
 	in := whole(1)
 	for _, obj := range []sched.Objective{sched.Makespan, sched.ScheduledWeight} {
 		for _, x := range interval.Relaxations() {
-			if _, err := x.Build(in, obj, interval.Options{}); !errors.Is(err, bounds.ErrNotApplicable) {
+			if _, err := x.Build(in, obj, interval.Options{}); !errors.Is(err, sched.ErrNotApplicable) {
 				t.Errorf("%v, %v: %v", x, obj, err)
 			}
 		}
 	}
-	if _, err := interval.NPTI.Build(in, sched.MeanJCT, interval.Options{}); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, err := interval.NPTI.Build(in, sched.MeanJCT, interval.Options{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("mean JCT: %v", err)
 	}
-	if _, err := interval.NPTI.Build(in, sched.TotalJCT, interval.Options{Slot: 1}); !errors.Is(err, interval.ErrTooLarge) {
+	if _, err := interval.NPTI.Build(in, sched.TotalJCT, interval.Options{Slot: 1}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("slots of a microsecond: %v", err)
 	}
 	if _, err := interval.PTI.Build(in, sched.TotalJCT, interval.Options{Slot: -1}); err == nil {

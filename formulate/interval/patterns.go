@@ -1,7 +1,6 @@
 package interval
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -49,7 +48,7 @@ func (m *program) patterns() ([]row, error) {
 				}
 			}
 			if len(m.model.Vars) > maxColumns || len(usage) > maxNonzeros {
-				return nil, ErrTooLarge
+				return nil, tooLarge()
 			}
 			if err := m.ctx.Err(); err != nil {
 				return nil, err
@@ -81,9 +80,6 @@ func (p *problem) choices(j *job) ([]choice, error) {
 		return []choice{{length: j.length}}, nil
 	}
 	list, err := cuts.Patterns(p.in, j.id, maxPatterns)
-	if errors.Is(err, cuts.ErrTooLarge) {
-		err = fmt.Errorf("%w: %w", ErrTooLarge, err)
-	}
 	var out []choice
 	for i := range list {
 		c := choice{length: p.in.Jobs[j.id].Load + list[i].Duration, parts: map[part]int64{}}
@@ -109,7 +105,7 @@ func (m *program) configurations(usage []use, anywhere []row) ([]row, error) {
 	}
 	slices.Sort(sizes)
 	if len(usage) > 0 && sizes[len(sizes)-1] > maxServer {
-		return nil, fmt.Errorf("servers of more than %d GPUs can be cut in too many ways: %w", maxServer, ErrTooLarge)
+		return nil, fmt.Errorf("%w: servers of more than %d GPUs can be cut in too many ways: too large for a linear program over slots", sched.ErrNotApplicable, maxServer)
 	}
 
 	rows := make([]map[part]*row, m.p.grid.Slots())

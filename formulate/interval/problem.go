@@ -1,7 +1,6 @@
 package interval
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -11,9 +10,6 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
 )
-
-// ErrTooLarge reports a program that is too large to build.
-var ErrTooLarge = errors.New("too large for a linear program over slots")
 
 // Limits on programs, and what the default slot aims at.
 const (
@@ -49,14 +45,14 @@ type problem struct {
 func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem, error) {
 	switch {
 	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
-		return nil, fmt.Errorf("%w to the %s model", bounds.ErrNotApplicable, in.Model)
+		return nil, fmt.Errorf("%w to the %s model", sched.ErrNotApplicable, in.Model)
 	case !obj.IsTotal():
-		return nil, fmt.Errorf("%w to %v", bounds.ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	case opt.Slot < 0 || opt.Horizon < 0:
 		return nil, fmt.Errorf("slot %v, horizon %v: neither may be negative", opt.Slot, opt.Horizon)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
+		return nil, err
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {
@@ -75,7 +71,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 			out.weight.SetFloat64(j.Weight)
 		}
 		if out.length > sched.MaxTime {
-			return nil, fmt.Errorf("job %d would run for more than %v", i, sched.MaxTime)
+			return nil, fmt.Errorf("%w: job %d would run for more than %v", sched.ErrNotApplicable, i, sched.MaxTime)
 		}
 		p.jobs = append(p.jobs, out)
 	}
@@ -88,7 +84,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 		slot = p.defaultSlot(horizon)
 	}
 	if horizon/slot > maxColumns {
-		return nil, fmt.Errorf("%d slots of %v: %w", horizon/slot, slot, ErrTooLarge)
+		return nil, fmt.Errorf("%w: %d slots of %v: too large for a linear program over slots", sched.ErrNotApplicable, horizon/slot, slot)
 	}
 	p.grid = bounds.UniformGrid(slot, horizon)
 	return p, p.grid.Validate()

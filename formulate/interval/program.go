@@ -3,6 +3,7 @@ package interval
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 
 	"yardstick/bounds"
@@ -40,7 +41,7 @@ func (r *row) add(col int, val int64) {
 
 // build makes the program.
 //
-// Errors: ErrTooLarge; the context's.
+// Errors: sched.ErrNotApplicable; the context's.
 func (p *problem) build(ctx context.Context, x Relaxation) (*program, error) {
 	m := &program{ctx: ctx, p: p, model: &milp.Model{Name: x.String()}, slots: make([]row, p.grid.Slots())}
 	var packing []row
@@ -69,7 +70,7 @@ func (p *problem) build(ctx context.Context, x Relaxation) (*program, error) {
 		m.parts = append(m.parts, partRow{packing[i].slot, packing[i].part, m.atMost(&packing[i])})
 	}
 	if len(m.model.Vars) > maxColumns || m.model.Nonzeros() > maxNonzeros {
-		return nil, ErrTooLarge
+		return nil, tooLarge()
 	}
 	return m, m.exact()
 }
@@ -89,14 +90,25 @@ func (m *program) atMost(r *row) int64 {
 	return d
 }
 
-// exact returns an error if a coefficient may have been rounded.
+// tooLarge is the error of a program of too many columns or entries.
+func tooLarge() error {
+	return fmt.Errorf("%w: more than %d columns or %d entries: too large for a linear program over slots", sched.ErrNotApplicable, maxColumns, maxNonzeros)
+}
+
+// exact returns an error if a coefficient may have been rounded, or a cost has no
+// float64.
 func (m *program) exact() error {
 	const most = 1 << 53
+	for i := range m.model.Vars {
+		if v := &m.model.Vars[i]; math.IsInf(v.Cost, 0) {
+			return fmt.Errorf("%w: variable %s: its cost is too large for a float64", sched.ErrNotApplicable, v.Name)
+		}
+	}
 	for i := range m.model.Rows {
 		r := &m.model.Rows[i]
 		for _, v := range r.Vals {
 			if v > most || v < -most || r.RHS > most {
-				return fmt.Errorf("row %s: %w: a coefficient is beyond 2^53", r.Name, ErrTooLarge)
+				return fmt.Errorf("%w: row %s: a coefficient is beyond 2^53", sched.ErrNotApplicable, r.Name)
 			}
 		}
 	}
@@ -129,7 +141,7 @@ func (m *program) starts() error {
 			}
 		}
 		if len(m.model.Vars) > maxColumns {
-			return ErrTooLarge
+			return tooLarge()
 		}
 		if err := m.ctx.Err(); err != nil {
 			return err

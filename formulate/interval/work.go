@@ -41,7 +41,7 @@ func (m *program) works() error {
 			m.model.AddVar(v)
 		}
 		if len(m.model.Vars) > maxColumns {
-			return ErrTooLarge
+			return tooLarge()
 		}
 		if err := m.ctx.Err(); err != nil {
 			return err

@@ -29,7 +29,6 @@ import (
 	"fmt"
 	"math/big"
 
-	"yardstick/bounds"
 	"yardstick/formulate"
 	"yardstick/formulate/maxweight/columns"
 	"yardstick/formulate/maxweight/pricing"
@@ -59,16 +58,16 @@ func problem(m *pricing.Model) *columns.Problem {
 // proportional to.
 const MaxSlots = 1 << 20
 
-// Check returns bounds.ErrNotApplicable unless the instance has a maximum weighted
+// Check returns sched.ErrNotApplicable unless the instance has a maximum weighted
 // schedule problem: it is elastic, with a deadline of at most MaxSlots slots.
 func Check(in *sched.Instance) error {
 	switch {
 	case in.Model != sched.ModelElastic:
-		return fmt.Errorf("maxweight: instance %q: %w to the %s model", in.Name, bounds.ErrNotApplicable, in.Model)
+		return fmt.Errorf("maxweight: instance %q: %w to the %s model", in.Name, sched.ErrNotApplicable, in.Model)
 	case in.Deadline == 0:
-		return fmt.Errorf("maxweight: instance %q: %w without a deadline", in.Name, bounds.ErrNotApplicable)
+		return fmt.Errorf("maxweight: instance %q: %w without a deadline", in.Name, sched.ErrNotApplicable)
 	case in.DeadlineSlots() > MaxSlots:
-		return fmt.Errorf("maxweight: instance %q: %w to %d slots before a deadline, at most to %d", in.Name, bounds.ErrNotApplicable, in.DeadlineSlots(), MaxSlots)
+		return fmt.Errorf("maxweight: instance %q: %w to %d slots before a deadline, at most to %d", in.Name, sched.ErrNotApplicable, in.DeadlineSlots(), MaxSlots)
 	}
 	return nil
 }
@@ -108,7 +107,7 @@ type Relaxation struct {
 // Relax solves the linear relaxation by column generation and returns its bound.
 // Reaching a limit is not an error: the bound is then a weaker one.
 //
-// Errors: bounds.ErrNotApplicable, if the model is not elastic or there is no
+// Errors: sched.ErrNotApplicable, if the model is not elastic or there is no
 // deadline; those of the solver.
 func Relax(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits milp.Limits) (*Relaxation, error) {
 	if err := Check(in); err != nil {
@@ -172,7 +171,7 @@ func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 // job, ILP (8) without the dominated ones. It is minimised: its objective is minus
 // the weight, and so are its bounds.
 //
-// Errors: as for Relax; columns.ErrTooLarge.
+// Errors: as for Relax; sched.ErrNotApplicable.
 func Listed(in *sched.Instance) (*formulate.Program, error) {
 	if err := Check(in); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ const goodColumns = 8_000
 // evaluated from the dual solution in exact arithmetic. Reaching a limit is not
 // an error.
 //
-// Errors: bounds.ErrNotApplicable; ErrTooLarge; the solver cannot run.
+// Errors: sched.ErrNotApplicable; the solver cannot run.
 func ContinuousGrid(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, opt GridOptions) (*GridResult, error) {
 	return gridBound(ctx, in, obj, solver, opt, sched.Class{Kind: sched.P0})
 }
@@ -73,11 +73,11 @@ func ContinuousGrid(ctx context.Context, in *sched.Instance, obj sched.Objective
 // rounded up to these. Where they are such multiples the two are the same, and
 // otherwise it is no bound on schedules in continuous time.
 //
-// Errors: as for ContinuousGrid; bounds.ErrNotApplicable also if the instance
+// Errors: as for ContinuousGrid; sched.ErrNotApplicable also if the instance
 // has no slots.
 func SlottedGrid(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, opt GridOptions) (*GridResult, error) {
 	if in.Slot == 0 {
-		return nil, fmt.Errorf("preemptive: instance %q: %w: it has no slots", in.Name, bounds.ErrNotApplicable)
+		return nil, fmt.Errorf("preemptive: instance %q: %w: it has no slots", in.Name, sched.ErrNotApplicable)
 	}
 	return gridBound(ctx, in, obj, solver, opt, sched.Class{Kind: sched.P0, Slotted: true})
 }
@@ -143,14 +143,14 @@ type grid struct {
 func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sched.Time) (*grid, error) {
 	switch {
 	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
-		return nil, fmt.Errorf("%w to the %s model", bounds.ErrNotApplicable, in.Model)
+		return nil, fmt.Errorf("%w to the %s model", sched.ErrNotApplicable, in.Model)
 	case !obj.IsTotal():
-		return nil, fmt.Errorf("%w to %v", bounds.ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	case slot < 0:
 		return nil, fmt.Errorf("the grid's slot is %v: it must be positive", slot)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, fmt.Errorf("%w: %w", bounds.ErrNotApplicable, err)
+		return nil, err
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {
@@ -209,7 +209,7 @@ func (g *grid) choose() error {
 	g.unit = number.GCD(g.unit, g.slot)
 	slots := number.CeilDiv(horizon, g.slot)
 	if slots > maxColumns/sched.Time(len(g.jobs)+1) {
-		return fmt.Errorf("%d slots of %v: %w", slots, g.slot, ErrTooLarge)
+		return fmt.Errorf("%w: %d slots of %v: too large for a linear program over slots", sched.ErrNotApplicable, slots, g.slot)
 	}
 	g.slots = int(slots)
 	return nil
@@ -264,11 +264,11 @@ func (g *grid) build() error {
 	}
 	for i := range g.model.Rows {
 		if g.model.Rows[i].RHS > 1<<50 {
-			return fmt.Errorf("row %s: %w", g.model.Rows[i].Name, ErrTooLarge)
+			return fmt.Errorf("%w: row %s: too large for a linear program over slots", sched.ErrNotApplicable, g.model.Rows[i].Name)
 		}
 	}
 	if g.model.Nonzeros() > maxEntries {
-		return fmt.Errorf("%d entries: %w", g.model.Nonzeros(), ErrTooLarge)
+		return fmt.Errorf("%w: %d entries: too large for a linear program over slots", sched.ErrNotApplicable, g.model.Nonzeros())
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func TestSlotsThatFit(t *testing.T) {
 func TestGridErrors(t *testing.T) {
 	in := random(schedtest.Rand(1), 3, true)
 	for _, f := range []gridFunc{preemptive.SlottedGrid, preemptive.ContinuousGrid} {
-		if _, err := f(context.Background(), in, sched.Makespan, lpsolve.LP{}, preemptive.GridOptions{}); !errors.Is(err, bounds.ErrNotApplicable) {
+		if _, err := f(context.Background(), in, sched.Makespan, lpsolve.LP{}, preemptive.GridOptions{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("makespan: %v", err)
 		}
 		if _, err := f(context.Background(), in, sched.TotalJCT, lpsolve.LP{}, preemptive.GridOptions{Slot: -1}); err == nil {
@@ -150,11 +150,11 @@ func TestGridErrors(t *testing.T) {
 	long := *in
 	long.Jobs = append([]sched.Job(nil), in.Jobs...)
 	long.Jobs[0].Release = sched.MaxTime
-	if _, err := preemptive.ContinuousGrid(context.Background(), &long, sched.TotalJCT, lpsolve.LP{}, preemptive.GridOptions{Slot: 1}); !errors.Is(err, preemptive.ErrTooLarge) {
+	if _, err := preemptive.ContinuousGrid(context.Background(), &long, sched.TotalJCT, lpsolve.LP{}, preemptive.GridOptions{Slot: 1}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("too many slots: %v", err)
 	}
 	in.Slot = 0
-	if _, err := preemptive.SlottedGrid(context.Background(), in, sched.TotalJCT, lpsolve.LP{}, preemptive.GridOptions{}); !errors.Is(err, bounds.ErrNotApplicable) {
+	if _, err := preemptive.SlottedGrid(context.Background(), in, sched.TotalJCT, lpsolve.LP{}, preemptive.GridOptions{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("no slots: %v", err)
 	}
 }

@@ -22,12 +22,12 @@ type program struct {
 
 // build makes the program in which job j completes by the boundary until[j].
 //
-// Errors: ErrTooLarge.
+// Errors: sched.ErrNotApplicable.
 func (p *problem) build(until []int) (*program, error) {
 	m := &program{p: p, model: &milp.Model{Name: "bouts", IntegralCost: true}, column: map[bout]int{}, latest: -1}
 	slots := slices.Max(until)
 	if slots > 4*maxSlots {
-		return nil, fmt.Errorf("%d slots: %w", slots, ErrTooLarge)
+		return nil, fmt.Errorf("%w: %d slots: too large for a program over bouts", sched.ErrNotApplicable, slots)
 	}
 	if err := m.addBouts(until); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (p *problem) build(until []int) (*program, error) {
 	m.capacityRows(slots)
 	m.orderRows()
 	if m.model.Nonzeros() > maxEntries {
-		return nil, fmt.Errorf("%d entries: %w", m.model.Nonzeros(), ErrTooLarge)
+		return nil, fmt.Errorf("%w: %d entries: too large for a program over bouts", sched.ErrNotApplicable, m.model.Nonzeros())
 	}
 	return m, nil
 }
@@ -76,13 +76,13 @@ func (m *program) addBouts(until []int) error {
 				m.add(bout{i, from, from + length, false}, 0)
 			}
 			if len(m.cols) > maxColumns {
-				return fmt.Errorf("more than %d columns: %w", maxColumns, ErrTooLarge)
+				return fmt.Errorf("%w: more than %d columns: too large for a program over bouts", sched.ErrNotApplicable, maxColumns)
 			}
 		}
 		worst += most
 	}
 	if worst >= 1<<53 {
-		return fmt.Errorf("the objective reaches %g, beyond 2^53: %w", worst, ErrTooLarge)
+		return fmt.Errorf("%w: the objective reaches %g, beyond 2^53: too large for a program over bouts", sched.ErrNotApplicable, worst)
 	}
 	return nil
 }

@@ -54,7 +54,6 @@ package preemptive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -62,13 +61,6 @@ import (
 	"yardstick/formulate"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
-)
-
-var (
-	// ErrUnsupported reports an instance or objective that has no program.
-	ErrUnsupported = errors.New("the program over bouts does not apply")
-	// ErrTooLarge reports a program that is too large to build.
-	ErrTooLarge = errors.New("too large for a program over bouts")
 )
 
 // Options direct Build and Solve. The zero value is a good choice.
@@ -100,12 +92,12 @@ type Result struct {
 // Build returns the program, for inspection and for other solvers. Solve does
 // more: it begins with schedules of its own.
 //
-// Errors: ErrUnsupported for instances without slots, models other than
-// preemptive (or gang, if NonPreemptive) and objectives that are maximised or
-// divided; ErrTooLarge.
+// Errors: sched.ErrNotApplicable for instances without slots, models other than
+// preemptive (or gang, if NonPreemptive), objectives that are maximised or divided,
+// and programs that are too large.
 func Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Program, error) {
 	if obj.Sum() != obj {
-		return nil, fmt.Errorf("preemptive: instance %q: %w to %v: that is %v divided by the number of jobs", in.Name, ErrUnsupported, obj, obj.Sum())
+		return nil, fmt.Errorf("preemptive: instance %q: %w to %v: that is %v divided by the number of jobs", in.Name, sched.ErrNotApplicable, obj, obj.Sum())
 	}
 	p, err := newProblem(in, obj, opt.NonPreemptive)
 	if err != nil {
@@ -180,7 +172,7 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 		return nil, err
 	}
 	if err := out.Schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrTooLarge, err)
+		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	return out, nil
 }

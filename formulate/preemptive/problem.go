@@ -58,7 +58,7 @@ type problem struct {
 
 // newProblem reads the instance.
 //
-// Errors: ErrUnsupported, ErrTooLarge; what Instance.Validate returns.
+// Errors: sched.ErrNotApplicable; what Instance.Validate returns.
 func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -70,14 +70,14 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 	}
 	switch {
 	case in.Model != sched.ModelPreemptive && !(once && in.Model == sched.ModelGang):
-		return nil, fmt.Errorf("%w to class %v of the %s model", ErrUnsupported, p.class, in.Model)
+		return nil, fmt.Errorf("%w to class %v of the %s model", sched.ErrNotApplicable, p.class, in.Model)
 	case in.Slot == 0:
-		return nil, fmt.Errorf("%w: the instance has no slots", ErrUnsupported)
+		return nil, fmt.Errorf("%w: the instance has no slots", sched.ErrNotApplicable)
 	case !obj.IsTotal() && obj != sched.Makespan:
-		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return nil, err
 	}
 	least, err := cuts.LeastRunTimes(in)
 	if err != nil {
@@ -94,13 +94,13 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		j.shortest = p.slots(&j, 1)
 		p.fixed = p.fixed && (x.ConstantIteration() || len(in.Cluster.Servers) == 1)
 		if p.all(&j) > maxSlots || j.pause > maxSlots {
-			return nil, fmt.Errorf("job %d takes %d slots: %w", i, p.all(&j), ErrTooLarge)
+			return nil, fmt.Errorf("%w: job %d takes %d slots: too large for a program over bouts", sched.ErrNotApplicable, i, p.all(&j))
 		}
 		p.jobs = append(p.jobs, j)
 		last, work = max(last, j.first), work+p.all(&j)
 	}
 	if last+work > maxHorizon {
-		return nil, fmt.Errorf("the jobs end in slot %d, one after the other, after more than %d: %w", last+work, maxHorizon, ErrTooLarge)
+		return nil, fmt.Errorf("%w: the jobs end in slot %d, one after the other, after more than %d: too large for a program over bouts", sched.ErrNotApplicable, last+work, maxHorizon)
 	}
 	return p, nil
 }

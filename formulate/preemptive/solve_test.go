@@ -145,7 +145,7 @@ func TestPrograms(t *testing.T) {
 		o := preemptive.Options{NonPreemptive: seed%3 == 0}
 		prog, err := preemptive.Build(in, obj, o)
 		if obj == sched.MeanJCT {
-			if !errors.Is(err, preemptive.ErrUnsupported) {
+			if !errors.Is(err, sched.ErrNotApplicable) {
 				t.Errorf("a program for the mean: %v", err)
 			}
 			continue
@@ -230,10 +230,10 @@ func TestErrors(t *testing.T) {
 		spoil func(in *sched.Instance) sched.Objective
 		want  error
 	}{
-		"no slots":   {func(in *sched.Instance) sched.Objective { in.Slot = 0; return sched.Makespan }, preemptive.ErrUnsupported},
-		"gang model": {func(in *sched.Instance) sched.Objective { in.Model = sched.ModelGang; return sched.Makespan }, preemptive.ErrUnsupported},
-		"maximised":  {func(in *sched.Instance) sched.Objective { in.Deadline = 1; return sched.ScheduledWeight }, preemptive.ErrUnsupported},
-		"tiny slots": {func(in *sched.Instance) sched.Objective { in.Slot = 1; return sched.Makespan }, preemptive.ErrTooLarge},
+		"no slots":   {func(in *sched.Instance) sched.Objective { in.Slot = 0; return sched.Makespan }, sched.ErrNotApplicable},
+		"gang model": {func(in *sched.Instance) sched.Objective { in.Model = sched.ModelGang; return sched.Makespan }, sched.ErrNotApplicable},
+		"maximised":  {func(in *sched.Instance) sched.Objective { in.Deadline = 1; return sched.ScheduledWeight }, sched.ErrNotApplicable},
+		"tiny slots": {func(in *sched.Instance) sched.Objective { in.Slot = 1; return sched.Makespan }, sched.ErrNotApplicable},
 	} {
 		in := heavy(1, 3)
 		obj := test.spoil(in)

@@ -198,7 +198,7 @@ func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, 
 	}
 	out := &Result{Termination: r.Termination, Schedule: pr.schedule(best), Cost: cost, Nodes: r.Stats.Nodes}
 	if err := out.Schedule.CheckEnd(); err != nil {
-		return nil, nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrUnsupported, err)
+		return nil, nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	s := newSearch(ctx, pr.problem, 0)
 	root := s.root()

@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,10 +9,6 @@ import (
 	"yardstick/internal/number"
 	"yardstick/sched"
 )
-
-// ErrUnsupported reports an instance or objective that this package has no exact
-// method for.
-var ErrUnsupported = errors.New("sharing: not supported")
 
 // Limits of an instance.
 const (
@@ -55,18 +50,18 @@ type option struct {
 
 func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	if in.Model != sched.ModelSharing || in.Slot == 0 {
-		return nil, fmt.Errorf("%w: the %s model with slots of %v: jobs that share GPUs in slots are needed", ErrUnsupported, in.Model, in.Slot)
+		return nil, fmt.Errorf("sharing: %w to the %s model with slots of %v: jobs that share GPUs in slots are needed", sched.ErrNotApplicable, in.Model, in.Slot)
 	}
 	if !obj.IsTotal() && obj != sched.Makespan {
-		return nil, fmt.Errorf("%w: the objective %v", ErrUnsupported, obj)
+		return nil, fmt.Errorf("sharing: %w to %v", sched.ErrNotApplicable, obj)
 	}
 	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), memory: -1}
 	if len(in.Jobs) > maxJobs || p.gpus > maxGPUs {
-		return nil, fmt.Errorf("%w: %d jobs on %d GPUs: at most %d and %d", ErrUnsupported, len(in.Jobs), p.gpus, maxJobs, maxGPUs)
+		return nil, fmt.Errorf("sharing: %w: %d jobs on %d GPUs: at most %d and %d", sched.ErrNotApplicable, len(in.Jobs), p.gpus, maxJobs, maxGPUs)
 	}
 	for _, s := range in.Cluster.Servers {
 		if s.GPUs > 0 && p.memory >= 0 && s.GPUMemory != p.memory {
-			return nil, fmt.Errorf("%w: GPUs of %v and %v", ErrUnsupported, p.memory, s.GPUMemory)
+			return nil, fmt.Errorf("sharing: %w: GPUs of %v and %v", sched.ErrNotApplicable, p.memory, s.GPUMemory)
 		}
 		if s.GPUs > 0 {
 			p.memory = s.GPUMemory
@@ -82,7 +77,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		last, work = max(last, j.release), work+j.options[0].alone
 	}
 	if last+work > maxSlots {
-		return nil, fmt.Errorf("%w: %d slots, more than %d", ErrUnsupported, last+work, maxSlots)
+		return nil, fmt.Errorf("sharing: %w: %d slots, more than %d", sched.ErrNotApplicable, last+work, maxSlots)
 	}
 	for i := range p.jobs {
 		p.jobs[i].twin = p.twin(i)
@@ -93,7 +88,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 func (p *problem) newJob(i int) (job, error) {
 	in, j := p.in, &p.in.Jobs[i]
 	if j.Load > 0 {
-		return job{}, fmt.Errorf("%w: job %d loads for %v", ErrUnsupported, i, j.Load)
+		return job{}, fmt.Errorf("sharing: %w: job %d loads for %v", sched.ErrNotApplicable, i, j.Load)
 	}
 	out := job{release: int((j.Release + in.Slot - 1) / in.Slot), gang: j.Gang(), task: j.Sharing.Task, weight: 1}
 	if p.obj.Weighted() {
@@ -113,13 +108,13 @@ func (p *problem) newJob(i int) (job, error) {
 		work.Mul(work, big.NewRat(int64(a.Iter), 1000)).Quo(work, big.NewRat(int64(in.Slot), 1))
 		about, _ := work.Float64()
 		if about > maxSlots {
-			return job{}, fmt.Errorf("%w: job %d takes more than %d slots", ErrUnsupported, i, maxSlots)
+			return job{}, fmt.Errorf("sharing: %w: job %d takes more than %d slots", sched.ErrNotApplicable, i, maxSlots)
 		}
 		out.options = append(out.options, option{a.Steps, a.Memory, work, about, int(number.CeilInt(work).Int64())})
 		room = a.Memory
 	}
 	if len(out.options) == 0 {
-		return job{}, fmt.Errorf("%w: job %d fits no GPU of %v", ErrUnsupported, i, p.memory)
+		return job{}, fmt.Errorf("sharing: %w: job %d fits no GPU of %v", sched.ErrNotApplicable, i, p.memory)
 	}
 	out.xi = []float64{1}
 	for k := range in.Jobs {

@@ -2,7 +2,6 @@ package sharing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -43,7 +42,8 @@ import (
 //
 // Not in the source, which states the problem without a program.
 //
-// Errors: ErrUnsupported, also of the mean JCT, which is that of the total; ErrTooLarge.
+// Errors: sched.ErrNotApplicable, also of the mean JCT, which is that of the total,
+// of programs that are too large, and of costs that have no float64.
 func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) {
 	pr, err := newProgram(in, obj, float64(in.Slot))
 	if err != nil {
@@ -52,10 +52,6 @@ func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) 
 	formulate.Shift(pr.model, obj.FromBase(in, new(big.Rat)))
 	return &formulate.Program{Model: pr.model, Relation: pr.relation, Decode: pr.decode}, nil
 }
-
-// ErrTooLarge reports a program that is too large to build, or whose costs have no
-// float64.
-var ErrTooLarge = errors.New("sharing: too large for a program")
 
 const maxEntries = 8_000_000
 
@@ -81,7 +77,7 @@ type program struct {
 
 func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program, error) {
 	if obj.Sum() != obj {
-		return nil, fmt.Errorf("%w: %v is %v divided by the number of jobs: build that", ErrUnsupported, obj, obj.Sum())
+		return nil, fmt.Errorf("sharing: %w to %v: that is %v divided by the number of jobs", sched.ErrNotApplicable, obj, obj.Sum())
 	}
 	p, err := newProblem(in, obj)
 	if err != nil {
@@ -147,7 +143,7 @@ func (pr *program) limit() error {
 		pr.horizon = max(pr.horizon, pr.deadline[i])
 	}
 	if n := pr.entries(); n > maxEntries {
-		return fmt.Errorf("%w: about %d entries in %d slots, more than %d", ErrTooLarge, n, pr.horizon, maxEntries)
+		return fmt.Errorf("sharing: %w: about %d entries in %d slots, more than %d: too large for a program", sched.ErrNotApplicable, n, pr.horizon, maxEntries)
 	}
 	return nil
 }
@@ -245,7 +241,7 @@ func (pr *program) addVariables() error {
 		pr.b = append(pr.b, b)
 	}
 	if most >= 1<<53 {
-		return fmt.Errorf("%w: costs reach %g, beyond 2^53", ErrTooLarge, most)
+		return fmt.Errorf("sharing: %w: costs reach %g, beyond 2^53", sched.ErrNotApplicable, most)
 	}
 	for i := range n {
 		pr.o, pr.v = append(pr.o, fill(n)), append(pr.v, make([][]int, n))

@@ -74,7 +74,7 @@ func TestBelowPolicies(t *testing.T) {
 			if err == nil && b.Value.Cmp(r.Cost) > 0 {
 				t.Errorf("seed %d: %s = %v exceeds the optimum %v", seed, b.Name, b.Value, r.Cost)
 			}
-			if err != nil && !errors.Is(err, bounds.ErrNotApplicable) {
+			if err != nil && !errors.Is(err, sched.ErrNotApplicable) {
 				t.Error(err)
 			}
 		}
@@ -128,15 +128,15 @@ func TestUnsupported(t *testing.T) {
 	tight.Cluster = schedtest.Servers(2)
 	for name, bad := range map[string]*sched.Instance{"continuous": &continuous, "loads": &loads, "memory": &mixed, "jobs": &many, "tight": &tight,
 		"gang": schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1))} {
-		if _, err := sharing.Solve(context.Background(), bad, sched.TotalJCT, milp.Limits{}); !errors.Is(err, sharing.ErrUnsupported) {
+		if _, err := sharing.Solve(context.Background(), bad, sched.TotalJCT, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := sharing.Build(bad, sched.TotalJCT); !errors.Is(err, sharing.ErrUnsupported) {
+		if _, err := sharing.Build(bad, sched.TotalJCT); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, obj := range []sched.Objective{sched.ScheduledWeight, sched.MeanJCT} {
-		if _, err := sharing.Build(in, obj); !errors.Is(err, sharing.ErrUnsupported) {
+		if _, err := sharing.Build(in, obj); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%v: %v", obj, err)
 		}
 	}

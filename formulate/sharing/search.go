@@ -44,7 +44,7 @@ type Result struct {
 // The result is a function of the instance, the objective and l.Nodes unless
 // l.Time or the context ends the search.
 //
-// Errors: ErrUnsupported.
+// Errors: sched.ErrNotApplicable.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l milp.Limits) (*Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
@@ -62,7 +62,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l milp.
 	s.branch(&root, 0)
 	r := &Result{Termination: milp.Optimal, Schedule: p.schedule(s.best), Cost: s.cost, Lower: s.cost, Nodes: s.nodes}
 	if err := r.Schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	if !s.stopped || lower.Cmp(s.cost) >= 0 {
 		return r, nil

@@ -1,7 +1,6 @@
 package timeindexed
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -52,27 +51,28 @@ type problem struct {
 
 // newProblem reads the instance.
 //
-// Errors: the instance is not valid or not one of continuous time with fixed
-// gangs; the objective is maximised; a job has too many patterns.
+// Errors: the instance is not valid; sched.ErrNotApplicable if it is not one of
+// continuous time with fixed gangs, the objective is maximised or a job has too many
+// patterns.
 func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
 	switch {
 	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
-		return nil, fmt.Errorf("%w to the %s model: jobs with fixed gangs and exclusive GPUs are needed", ErrUnsupported, in.Model)
+		return nil, fmt.Errorf("%w to the %s model: jobs with fixed gangs and exclusive GPUs are needed", sched.ErrNotApplicable, in.Model)
 	case in.Slot != 0:
-		return nil, fmt.Errorf("%w to slotted instances: continuous time is needed", ErrUnsupported)
+		return nil, fmt.Errorf("%w to slotted instances: continuous time is needed", sched.ErrNotApplicable)
 	case !obj.IsTotal() && obj != sched.Makespan:
-		return nil, fmt.Errorf("%w to %v, which is not an objective of completion times", ErrUnsupported, obj)
+		return nil, fmt.Errorf("%w to %v, which is not an objective of completion times", sched.ErrNotApplicable, obj)
 	case len(in.Jobs) > maxJobs:
-		return nil, fmt.Errorf("%d jobs, more than %d: %w", len(in.Jobs), maxJobs, ErrTooLarge)
+		return nil, fmt.Errorf("%w: %d jobs, more than %d: too large for a time-indexed program", sched.ErrNotApplicable, len(in.Jobs), maxJobs)
 	}
 	p := &problem{in: in, obj: obj, makespan: obj == sched.Makespan, gpus: in.Cluster.GPUs()}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		if j.Sliced() {
-			return nil, fmt.Errorf("job %d has tensor slices, which not any free GPUs can hold: %w", i, sched.ErrStageGraph)
+			return nil, fmt.Errorf("%w to tensor slices, which not any free GPUs can hold: job %d", sched.ErrNotApplicable, i)
 		}
 		out := job{id: sched.JobID(i), release: j.Release, weight: 1, gang: j.Gang()}
 		if obj.Weighted() {
@@ -82,7 +82,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 			return nil, err
 		}
 		if end := j.Release + out.choices[len(out.choices)-1].time; end > sched.MaxTime {
-			return nil, fmt.Errorf("job %d may end at %v, after %v", i, end, sched.MaxTime)
+			return nil, fmt.Errorf("%w: job %d may end at %v, after %v", sched.ErrNotApplicable, i, end, sched.MaxTime)
 		}
 		p.jobs = append(p.jobs, out)
 	}
@@ -103,9 +103,6 @@ func (out *job) readChoices(in *sched.Instance) error {
 		return nil
 	}
 	patterns, err := cuts.Patterns(in, out.id, maxPatterns)
-	if errors.Is(err, cuts.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
-	}
 	if err != nil {
 		return err
 	}

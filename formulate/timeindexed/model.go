@@ -1,7 +1,6 @@
 package timeindexed
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,14 +10,6 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
-
-// ErrUnsupported reports an instance or an objective that the program is not
-// made for.
-var ErrUnsupported = errors.New("the time-indexed program does not apply")
-
-// ErrTooLarge reports an instance whose costs cannot be held exactly in
-// float64, or that has more slots than can be built.
-var ErrTooLarge = errors.New("too large for a time-indexed program")
 
 // maxColumns bounds what build allocates; DefaultSlot stays far below.
 const maxColumns = 2_000_000
@@ -152,7 +143,7 @@ func (p *problem) starts(g grid, i, k int, until sched.Time) int {
 // in which a job that takes longer is represented by its start. With timed
 // false the costs are zero: the program asks for any point.
 //
-// Errors: ErrTooLarge.
+// Errors: sched.ErrNotApplicable.
 func (p *problem) build(g grid, until []sched.Time, all []bool, timed bool) (*program, error) {
 	m := &program{p: p, grid: g, model: &milp.Model{Name: "time-indexed", IntegralCost: true}, byJob: make([][]int, len(p.jobs))}
 	worst := 0.0
@@ -166,7 +157,7 @@ func (p *problem) build(g grid, until []sched.Time, all []bool, timed bool) (*pr
 			r := run{job: i, choice: k, base: len(m.cols), first: g.firstSlot(j.release), slots: g.occupied(j.choices[k].time),
 				n: p.starts(g, i, k, until[i])}
 			if len(m.cols)+r.n > maxColumns {
-				return nil, fmt.Errorf("more than %d columns with slots of %v: %w", maxColumns, g.slot, ErrTooLarge)
+				return nil, fmt.Errorf("%w: more than %d columns with slots of %v: too large for a time-indexed program", sched.ErrNotApplicable, maxColumns, g.slot)
 			}
 			for s := r.first; s < r.first+r.n; s++ {
 				cost := 0.0
@@ -190,7 +181,7 @@ func (p *problem) build(g grid, until []sched.Time, all []bool, timed bool) (*pr
 		m.jobRow = append(m.jobRow, m.model.AddRow(row))
 	}
 	if worst >= 1<<53 {
-		return nil, fmt.Errorf("the objective reaches %g, beyond 2^53: %w", worst, ErrTooLarge)
+		return nil, fmt.Errorf("%w: the objective reaches %g, beyond 2^53: too large for a time-indexed program", sched.ErrNotApplicable, worst)
 	}
 	m.addCapacity()
 	return m, nil

@@ -126,7 +126,7 @@ func (p *problem) every() []bool { return slices.Repeat([]bool{true}, len(p.jobs
 // extend adds what a program knows of servers. All jobs have columns for all their
 // choices, which have been split.
 //
-// Errors: ErrTooLarge.
+// Errors: sched.ErrNotApplicable.
 func (m *program) extend(x Program) error {
 	switch x {
 	case Configurations:
@@ -210,7 +210,7 @@ func (m *program) addConfigurations() error {
 	servers := m.p.sizes()
 	for size := range servers {
 		if size > maxConfigured {
-			return fmt.Errorf("configurations of servers of %d GPUs, more than %d: %w", size, maxConfigured, ErrTooLarge)
+			return fmt.Errorf("%w: configurations of servers of %d GPUs, more than %d: too large for a time-indexed program", sched.ErrNotApplicable, size, maxConfigured)
 		}
 	}
 	for size := range m.p.gpus + 1 {
@@ -267,7 +267,7 @@ const (
 // rows about servers, than is worth building.
 func (m *program) tooMany(entries int) error {
 	if n := len(m.model.Vars); n > maxPlaced || entries > maxEntries {
-		return fmt.Errorf("%d columns and %d entries about servers, more than %d or %d: %w", n, entries, maxPlaced, maxEntries, ErrTooLarge)
+		return fmt.Errorf("%w: %d columns and %d entries about servers, more than %d or %d: too large for a time-indexed program", sched.ErrNotApplicable, n, entries, maxPlaced, maxEntries)
 	}
 	return nil
 }

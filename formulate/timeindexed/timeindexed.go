@@ -74,8 +74,9 @@ type Run struct {
 // Solve bounds the optimum of an instance from both sides. Reaching a limit
 // leaves the interval wider; it is not an error.
 //
-// Errors: the instance is not one of continuous time with fixed gangs, or the
-// objective is maximised; ErrTooLarge; ErrIncumbent; the solver cannot run.
+// Errors: sched.ErrNotApplicable if the instance is not one of continuous time with
+// fixed gangs, the objective is maximised or a program is too large; ErrIncumbent; the
+// solver cannot run.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
 	out, err := solve(ctx, in, obj, solver, opt)
 	if err != nil {
@@ -116,7 +117,7 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 		return nil, err
 	}
 	if err := schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", ErrTooLarge, err)
+		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	out := &Result{Schedule: schedule, Cost: p.objective(s.best.cost), Lower: p.objective(s.lower), Slot: slot, Exact: exact, Solves: s.runs}
 	if s.claimed != nil {

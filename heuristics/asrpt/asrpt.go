@@ -252,7 +252,7 @@ func (p *Policy) place(v *sim.View, j *sim.Job, rule sim.Rule) (sched.Placement,
 		if err == nil {
 			return best.Placement, nil
 		}
-		if !errors.Is(err, cuts.ErrTooLarge) {
+		if !errors.Is(err, sched.ErrNotApplicable) {
 			return sched.Placement{}, err
 		}
 	}

@@ -38,7 +38,8 @@ const stepsPerVisit = 8
 //
 // Errors: the parts do not make the gang or do not fit their servers;
 // ErrNoPlacement if the replicas, each whole on one server, cannot fill them;
-// ErrTooLarge if the stages have too many different times; ErrModel.
+// sched.ErrNotApplicable if the stages have too many different times, or the job is no
+// gang of fixed stages.
 func BestAlpha(in *sched.Instance, id sched.JobID, servers, parts []int, visits int) (*Best, error) {
 	if err := checkModel(in, id); err != nil {
 		return nil, err

@@ -184,7 +184,7 @@ func TestMinCutLimits(t *testing.T) {
 	// Denominators that are primes, and the greatest sizes: more than 63 bits.
 	in := tenGbit(8, 8, 1, sched.Stage{Replicas: 13, Compute: ms, Params: 1e14, Boundary: 1e14}, sched.Stage{Replicas: 17, Compute: ms, Params: 1e14, Boundary: 1e14},
 		sched.Stage{Replicas: 19, Compute: ms, Params: 1e14})
-	if _, _, err := MinCut(in, 0, []int{0, 1, 2, 3, 4, 5, 6}, []int{8, 8, 8, 8, 8, 8, 1}); !errors.Is(err, ErrTooLarge) {
+	if _, _, err := MinCut(in, 0, []int{0, 1, 2, 3, 4, 5, 6}, []int{8, 8, 8, 8, 8, 8, 1}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("error %v", err)
 	}
 	if _, _, err := MinCut(in, 0, []int{0}, []int{49}); err == nil {

@@ -32,17 +32,9 @@ import (
 	"yardstick/sched"
 )
 
-var (
-	// ErrTooLarge reports a search space beyond the package's limits: more
-	// patterns than asked for, or a job whose stages have too many replicas to
-	// be placed by dynamic programming.
-	ErrTooLarge = errors.New("too large to enumerate")
-	// ErrNoPlacement reports parts that the job's replicas cannot fill, each whole
-	// on one server, or a cluster that they do not fit.
-	ErrNoPlacement = errors.New("no placement: whole replicas do not fit")
-	// ErrModel reports a job that has no gang of fixed stages to place.
-	ErrModel = errors.New("not a job of the gang or preemptive model")
-)
+// ErrNoPlacement reports parts that the job's replicas cannot fill, each whole
+// on one server, or a cluster that they do not fit.
+var ErrNoPlacement = errors.New("no placement: whole replicas do not fit")
 
 // sizeClass is the servers of one size.
 type sizeClass struct {
@@ -68,7 +60,7 @@ func sizeClasses(c *sched.Cluster) []sizeClass {
 
 func checkModel(in *sched.Instance, id sched.JobID) error {
 	if j := &in.Jobs[id]; j.Elastic != nil || j.Sharing != nil || len(j.Stages) == 0 {
-		return fmt.Errorf("cuts: job %d: %w", id, ErrModel)
+		return fmt.Errorf("cuts: %w to job %d, which is none of the gang or preemptive model", sched.ErrNotApplicable, id)
 	}
 	return nil
 }

@@ -184,7 +184,7 @@ func TestManyReplicas(t *testing.T) {
 	if chain := mustRunTime(t, in, &p); got.Duration > chain {
 		t.Errorf("least running time %+v exceeds %v of eight stages per server", got, chain)
 	}
-	if _, err := Patterns(in, 0, 0); !errors.Is(err, ErrTooLarge) {
+	if _, err := Patterns(in, 0, 0); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("patterns of a pipeline of 64 stages: error %v", err)
 	}
 	best, err := Place(in, 0, []int{0, 1, 2, 3, 4, 5, 6, 7}, []int{8, 8, 8, 8, 8, 8, 8, 8})
@@ -243,20 +243,20 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := Patterns(in, 0, 3); !errors.Is(err, ErrTooLarge) { // (4,2) (4,1,1) (3,3) (3,2,1) (2,2,2)
+	if _, err := Patterns(in, 0, 3); !errors.Is(err, sched.ErrNotApplicable) { // (4,2) (4,1,1) (3,3) (3,2,1) (2,2,2)
 		t.Errorf("five patterns within a limit of three: error %v", err)
 	}
 	if got, err := Patterns(in, 0, 5); err != nil || len(got) != 5 {
 		t.Errorf("five patterns within a limit of five: %d, error %v", len(got), err)
 	}
 	in.Jobs[0].Elastic = &sched.Elastic{}
-	if _, err := MinDuration(in, 0); !errors.Is(err, ErrModel) {
+	if _, err := MinDuration(in, 0); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("an elastic job: error %v", err)
 	}
-	if _, err := Patterns(in, 0, 0); !errors.Is(err, ErrModel) {
+	if _, err := Patterns(in, 0, 0); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("patterns of an elastic job: error %v", err)
 	}
-	if _, err := Place(in, 0, nil, nil); !errors.Is(err, ErrModel) {
+	if _, err := Place(in, 0, nil, nil); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("placing an elastic job: error %v", err)
 	}
 }

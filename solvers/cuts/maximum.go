@@ -17,7 +17,7 @@ import (
 // Source: the alpha_max of the A-SRPT paper, which computes it with 1/g of the
 // network card for every replica.
 //
-// Errors: ErrModel.
+// Errors: sched.ErrNotApplicable.
 func AlphaSpread(in *sched.Instance, id sched.JobID) (*big.Rat, error) {
 	if err := checkModel(in, id); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func AlphaSpread(in *sched.Instance, id sched.JobID) (*big.Rat, error) {
 // Cost: a packing per mix; a stage time per size of server, least mix, stage and
 // x.
 //
-// Errors: ErrNoPlacement; ErrModel.
+// Errors: ErrNoPlacement; sched.ErrNotApplicable.
 func AlphaMax(in *sched.Instance, id sched.JobID) (*big.Rat, error) {
 	if err := checkModel(in, id); err != nil {
 		return nil, err

@@ -75,10 +75,10 @@ func TestAlphaMaxByHand(t *testing.T) {
 		}
 	}
 	in := tenGbit(1, 2, 1)
-	if _, err := AlphaMax(in, 0); !errors.Is(err, ErrModel) {
+	if _, err := AlphaMax(in, 0); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("a job without stages gives %v", err)
 	}
-	if _, err := AlphaSpread(in, 0); !errors.Is(err, ErrModel) {
+	if _, err := AlphaSpread(in, 0); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("a job without stages gives %v", err)
 	}
 }

@@ -16,8 +16,9 @@ import (
 // place.
 //
 // Errors: the parts do not make the gang or do not fit their servers;
-// ErrNoPlacement; ErrTooLarge if the vectors are too many, or the weights,
-// brought to a common denominator, exceed 63 bits; ErrModel.
+// ErrNoPlacement; sched.ErrNotApplicable if the vectors are too many, the weights,
+// brought to a common denominator, exceed 63 bits, or the job is no gang of fixed
+// stages.
 func MinCut(in *sched.Instance, id sched.JobID, servers, parts []int) (sched.Placement, *big.Rat, error) {
 	if err := checkModel(in, id); err != nil {
 		return sched.Placement{}, nil, err
@@ -75,7 +76,7 @@ func newCutter(j *sched.Job) (*cutter, error) {
 	for _, k := range d.replicas {
 		d.radix = append(d.radix, d.states)
 		if d.states *= k + 1; d.states > maxStates {
-			return nil, fmt.Errorf("more than %d vectors of replicas: %w", maxStates, ErrTooLarge)
+			return nil, fmt.Errorf("%w: more than %d vectors of replicas: too large to enumerate", sched.ErrNotApplicable, maxStates)
 		}
 	}
 	w := newWeights(j)
@@ -93,7 +94,7 @@ func newCutter(j *sched.Job) (*cutter, error) {
 		add(l.weight, d.replicas[l.from]*d.replicas[l.to])
 	}
 	if total.Mul(total, new(big.Rat).SetInt(den)); !total.Num().IsInt64() {
-		return nil, fmt.Errorf("edge weights of more than 63 bits: %w", ErrTooLarge)
+		return nil, fmt.Errorf("%w: edge weights of more than 63 bits: too large to enumerate", sched.ErrNotApplicable)
 	}
 	scaled := func(v *big.Rat) int64 {
 		n := new(big.Int).Quo(den, v.Denom())
@@ -161,7 +162,7 @@ func (d *cutter) returns(f *filling, r int) bool {
 // place fills in the stages of every share.
 func (d *cutter) place(shares []sched.Share) error {
 	if d.states*(len(shares)+1) > 4*maxStates {
-		return fmt.Errorf("%d states on each of %d servers: %w", d.states, len(shares), ErrTooLarge)
+		return fmt.Errorf("%w: %d states on each of %d servers: too large to enumerate", sched.ErrNotApplicable, d.states, len(shares))
 	}
 	const unreached = -1
 	layers := make([][]int64, len(shares)+1)
@@ -176,7 +177,7 @@ func (d *cutter) place(shares []sched.Share) error {
 	for i, sh := range shares {
 		list := d.fill(sh.GPUs)
 		if work += d.states + len(reached)*len(list); work > maxTransitions {
-			return fmt.Errorf("more than %d steps of dynamic programming: %w", maxTransitions, ErrTooLarge)
+			return fmt.Errorf("%w: more than %d steps of dynamic programming: too large to enumerate", sched.ErrNotApplicable, maxTransitions)
 		}
 		var next []int
 		for _, r := range reached {

@@ -64,7 +64,7 @@ func LeastRunTimes(in *sched.Instance) ([]Minimum, error) {
 // alpha_min if not.
 //
 // Errors: ErrNoPlacement if the replicas, each whole on one server, do not fit
-// the cluster; ErrModel.
+// the cluster; sched.ErrNotApplicable.
 func AlphaMin(in *sched.Instance, id sched.JobID) (*Best, error) {
 	return newMinimizer(in).alpha(id)
 }

@@ -18,7 +18,7 @@ type packing struct {
 
 // newPacking returns the packing of shares.
 //
-// Errors: ErrTooLarge.
+// Errors: sched.ErrNotApplicable.
 func newPacking(in *sched.Instance, id sched.JobID, shares []sched.Share, limit int) (*packing, error) {
 	p := &packing{shares: shares}
 	var sizes []sizeClass

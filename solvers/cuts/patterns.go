@@ -31,8 +31,8 @@ type Pattern struct {
 // its server; jobs of several stages by dynamic programming over servers,
 // shared by the patterns with a common beginning.
 //
-// Errors: ErrTooLarge if there are more patterns than limit or the stages are
-// too many to enumerate; ErrModel.
+// Errors: sched.ErrNotApplicable if there are more patterns than limit, the stages are too
+// many to enumerate, or the job is no gang of fixed stages.
 func Patterns(in *sched.Instance, id sched.JobID, limit int) ([]Pattern, error) {
 	if err := checkModel(in, id); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (e *enumeration) extend(l layer, class, used, left, room int) error {
 // emit records the current prefix, which is a whole pattern.
 func (e *enumeration) emit(l layer) error {
 	if e.limit > 0 && len(e.out) == e.limit {
-		return fmt.Errorf("cuts: job %d has more than %d patterns: %w", e.id, e.limit, ErrTooLarge)
+		return fmt.Errorf("cuts: %w: job %d has more than %d patterns: too large to enumerate", sched.ErrNotApplicable, e.id, e.limit)
 	}
 	d, err := e.duration(l)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // running time is the least that these parts allow: the Duration of their
 // pattern. The servers are distinct, in any order; every part is positive.
 //
-// Errors: as for BestAlpha; ErrTooLarge also if the search for the best
+// Errors: as for BestAlpha; sched.ErrNotApplicable also if the search for the best
 // placement exceeds its limit.
 func Place(in *sched.Instance, id sched.JobID, servers, parts []int) (sched.Placement, error) {
 	b, err := BestAlpha(in, id, servers, parts, 0)
@@ -19,7 +19,7 @@ func Place(in *sched.Instance, id sched.JobID, servers, parts []int) (sched.Plac
 		return sched.Placement{}, err
 	}
 	if !b.Exact {
-		return sched.Placement{}, fmt.Errorf("cuts: job %d: more than %d visits of a search: %w", id, DefaultVisits, ErrTooLarge)
+		return sched.Placement{}, fmt.Errorf("cuts: job %d: %w: more than %d visits of a search: too large to enumerate", id, sched.ErrNotApplicable, DefaultVisits)
 	}
 	return b.Placement, nil
 }

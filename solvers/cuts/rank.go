@@ -15,7 +15,7 @@ const maxTable = 1 << 19
 // newTable ranks every beta that a placement could meet. Cost: a few rationals
 // per server size and kind of stage, and a sort of all values.
 //
-// Errors: ErrTooLarge.
+// Errors: sched.ErrNotApplicable.
 func newTable(in *sched.Instance, id sched.JobID) (*table, error) {
 	sizes := sizeClasses(&in.Cluster)
 	most := make([]int, len(sizes))
@@ -40,7 +40,7 @@ func newTableOf(in *sched.Instance, id sched.JobID, sizes []sizeClass, most []in
 			if known[key] == nil {
 				a := newAffine(in, id, t.shape, s, class.gpus, most[i])
 				if r.cells += a.cells; r.cells > maxTable {
-					return nil, fmt.Errorf("cuts: job %d: more than %d stage times: %w", id, maxTable, ErrTooLarge)
+					return nil, fmt.Errorf("cuts: job %d: %w: more than %d stage times: too large to enumerate", id, sched.ErrNotApplicable, maxTable)
 				}
 				r.add(a)
 				known[key] = a.block

@@ -51,7 +51,7 @@ func newMapper(in *sched.Instance, id sched.JobID) (*mapper, error) {
 		m.radix = append(m.radix, m.states)
 		m.states *= st.Replicas + 1
 		if m.states > maxStates {
-			return nil, fmt.Errorf("cuts: job %d: more than %d vectors of replicas: %w", id, maxStates, ErrTooLarge)
+			return nil, fmt.Errorf("cuts: job %d: %w: more than %d vectors of replicas: too large to enumerate", id, sched.ErrNotApplicable, maxStates)
 		}
 	}
 	t, err := newTable(in, id)
@@ -82,7 +82,7 @@ func (m *mapper) next(prev layer, class, part int) (layer, error) {
 	configs := m.configsOf(class, part)
 	m.work += m.states + len(prev.reached)*len(configs)
 	if m.work > maxTransitions {
-		return layer{}, fmt.Errorf("cuts: job with more than %d steps of dynamic programming: %w", maxTransitions, ErrTooLarge)
+		return layer{}, fmt.Errorf("cuts: %w: a job takes more than %d steps of dynamic programming: too large to enumerate", sched.ErrNotApplicable, maxTransitions)
 	}
 	out := m.empty()
 	for _, r := range prev.reached {

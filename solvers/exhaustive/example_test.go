@@ -34,7 +34,7 @@ func ExampleSolve() {
 	}
 
 	_, err = exhaustive.Solve(context.Background(), in, sched.ScheduledWeight, exhaustive.Limits{})
-	fmt.Println(errors.Is(err, exhaustive.ErrUnsupported))
+	fmt.Println(errors.Is(err, sched.ErrNotApplicable))
 	// Output:
 	// OPTIMAL cost 9000000 bound 9000000
 	// job 0 [0s, 1s)

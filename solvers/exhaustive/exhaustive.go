@@ -31,7 +31,6 @@ package exhaustive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 
@@ -39,9 +38,6 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
-
-// ErrUnsupported reports an instance or objective outside the solver's range.
-var ErrUnsupported = errors.New("exhaustive search does not apply")
 
 // Limits bound a search. Nodes count reproducibly, time does not.
 type Limits = milp.Limits
@@ -65,7 +61,7 @@ type Result struct {
 // Nodes and the result are a function of the instance, the objective and
 // l.Nodes unless l.Time or the context ends the search.
 //
-// Errors: ErrUnsupported for models other than gang, slotted instances,
+// Errors: sched.ErrNotApplicable for models other than gang, slotted instances,
 // maximised objectives, more than 64 jobs, numbers or gangs too large for the
 // search's tables, and where the schedule found goes on after sched.MaxTime.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limits) (*Result, error) {
@@ -98,7 +94,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limit
 		return nil, fmt.Errorf("exhaustive: %w", err)
 	}
 	if err := r.Schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("exhaustive: %w: the best schedule found is too long: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("exhaustive: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	return r, nil
 }

@@ -46,7 +46,7 @@ func TestSlicesRefused(t *testing.T) {
 	if err := in.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exhaustive.Limits{}); !errors.Is(err, exhaustive.ErrUnsupported) {
+	if _, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exhaustive.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("%v", err)
 	}
 }

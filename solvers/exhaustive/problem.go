@@ -2,7 +2,6 @@ package exhaustive
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -70,13 +69,13 @@ const never = math.MaxInt64
 func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	switch {
 	case in.Model != sched.ModelGang:
-		return nil, fmt.Errorf("%w to the %s model", ErrUnsupported, in.Model)
+		return nil, fmt.Errorf("%w to the %s model", sched.ErrNotApplicable, in.Model)
 	case in.Slot != 0:
-		return nil, fmt.Errorf("%w to slotted instances", ErrUnsupported)
+		return nil, fmt.Errorf("%w to slotted instances", sched.ErrNotApplicable)
 	case !obj.IsTotal() && obj != sched.Makespan:
-		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	case len(in.Jobs) > maxJobs:
-		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
+		return nil, fmt.Errorf("%w to %d jobs: at most %d", sched.ErrNotApplicable, len(in.Jobs), maxJobs)
 	}
 	p := &problem{in: in, obj: obj, gpus: in.Cluster.GPUs(), makespan: obj == sched.Makespan, weighted: obj.Weighted()}
 	kinds := map[int]int{}
@@ -104,7 +103,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
 	src := &p.in.Jobs[id]
 	if src.Sliced() {
-		return job{}, fmt.Errorf("%w to tensor slices, which not any free GPUs can hold: job %d", ErrUnsupported, id)
+		return job{}, fmt.Errorf("%w to tensor slices, which not any free GPUs can hold: job %d", sched.ErrNotApplicable, id)
 	}
 	j := job{id: id, release: int64(src.Release), gang: src.Gang()}
 	if src.ConstantIteration() {
@@ -116,9 +115,6 @@ func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
 		return j, err
 	}
 	patterns, err := cuts.Patterns(p.in, id, maxPatterns)
-	if errors.Is(err, cuts.ErrTooLarge) {
-		return j, fmt.Errorf("%w: %w", ErrUnsupported, err)
-	}
 	if err != nil {
 		return j, err
 	}
@@ -232,7 +228,7 @@ func (p *problem) checkRange() error {
 	}
 	horizon.Mul(horizon, big.NewInt(int64(p.gpus)))
 	if horizon.BitLen() > 61 {
-		return fmt.Errorf("%w: releases and running times of all jobs times %d GPUs exceed 61 bits", ErrUnsupported, p.gpus)
+		return fmt.Errorf("%w: releases and running times of all jobs times %d GPUs exceed 61 bits", sched.ErrNotApplicable, p.gpus)
 	}
 	return nil
 }

@@ -256,7 +256,7 @@ func TestUnsupported(t *testing.T) {
 	for name, change := range cases {
 		in := plain()
 		obj := change(in)
-		if _, err := Solve(t.Context(), in, obj, Limits{}); !errors.Is(err, ErrUnsupported) {
+		if _, err := Solve(t.Context(), in, obj, Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestBeyondMaxTime(t *testing.T) {
 	in.Jobs[0].Release = 3
 	for _, obj := range objectives {
 		r, err := Solve(t.Context(), in, obj, Limits{})
-		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "there is no time after") {
+		if !errors.Is(err, sched.ErrNotApplicable) || !strings.Contains(err.Error(), "there is no time after") {
 			t.Errorf("%v: %+v, %v", obj, r, err)
 		}
 	}

@@ -178,7 +178,7 @@ func TestTooLarge(t *testing.T) {
 		p.Terms = append(p.Terms, columns.Terms{Time: 1, Latest: 400})
 	}
 	for _, write := range []func(int64, float64) (*formulate.Program, error){p.Listed, p.Compact} {
-		if _, err := write(1, 0); !errors.Is(err, columns.ErrTooLarge) {
+		if _, err := write(1, 0); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Error(err)
 		}
 	}

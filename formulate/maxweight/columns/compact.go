@@ -76,7 +76,7 @@ func (c *compact) config(id sched.JobID, i int) error {
 		}
 		c.options = append(c.options, o)
 		if len(c.model.Vars) > maxColumns || len(c.model.Vars)*int(config.Slots) > maxNonzeros {
-			return fmt.Errorf("columns: instance %q: %w", in.Name, ErrTooLarge)
+			return fmt.Errorf("columns: %w: instance %q: too large for an integer program", sched.ErrNotApplicable, in.Name)
 		}
 	}
 	return nil

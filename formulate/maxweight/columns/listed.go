@@ -1,7 +1,6 @@
 package columns
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,9 +10,6 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
-
-// ErrTooLarge reports a program that is too large to write down.
-var ErrTooLarge = errors.New("too large for an integer program")
 
 // Limits on programs.
 const (
@@ -27,7 +23,7 @@ const (
 // The relation is Exact, or Relaxation where a cost is not a float64 and was
 // rounded down.
 //
-// Errors: ErrTooLarge; a job may complete after the last slot.
+// Errors: sched.ErrNotApplicable; a job may complete after the last slot.
 func (p *Problem) Listed(scale int64, constant float64) (*formulate.Program, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -46,7 +42,7 @@ func (p *Problem) Listed(scale int64, constant float64) (*formulate.Program, err
 			}
 			list = append(list, column{sched.JobID(id), &c})
 			if nonzeros += len(col.Rows); len(list) > maxColumns || nonzeros > maxNonzeros {
-				return nil, fmt.Errorf("columns: instance %q: %w", p.Model.In.Name, ErrTooLarge)
+				return nil, fmt.Errorf("columns: %w: instance %q: too large for an integer program", sched.ErrNotApplicable, p.Model.In.Name)
 			}
 		}
 	}

@@ -44,16 +44,12 @@ package bouts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
-
-// ErrUnsupported reports an instance or objective outside the solver's range.
-var ErrUnsupported = errors.New("the search over slots does not apply")
 
 // States is how many states a search keeps where its options do not say.
 const States = 2_000_000
@@ -92,7 +88,7 @@ type Result struct {
 // function of the instance, the objective and the options, unless time or the
 // context ends the search.
 //
-// Errors: ErrUnsupported for instances without slots, models other than
+// Errors: sched.ErrNotApplicable for instances without slots, models other than
 // preemptive (or gang, if NonPreemptive), jobs whose iteration time depends on
 // the placement, maximised objectives, more than 12 jobs, and numbers too large
 // for the search's tables.
@@ -108,7 +104,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, o Optio
 		return nil, fmt.Errorf("bouts: instance %q: %w", in.Name, err)
 	}
 	if err := r.Schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("bouts: instance %q: %w: the best schedule found is too long: %w", in.Name, ErrUnsupported, err)
+		return nil, fmt.Errorf("bouts: instance %q: %w: the best schedule found is too long: %w", in.Name, sched.ErrNotApplicable, err)
 	}
 	r.Cost = obj.Cost(in, p.completion(s.best.path))
 	switch {

@@ -47,7 +47,7 @@ type job struct {
 
 // newProblem reads the instance.
 //
-// Errors: ErrUnsupported; what Instance.Validate returns.
+// Errors: sched.ErrNotApplicable; what Instance.Validate returns.
 func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -59,28 +59,28 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 	}
 	switch {
 	case in.Model != sched.ModelPreemptive && !(once && in.Model == sched.ModelGang):
-		return nil, fmt.Errorf("%w to class %v of the %s model", ErrUnsupported, p.class, in.Model)
+		return nil, fmt.Errorf("%w to class %v of the %s model", sched.ErrNotApplicable, p.class, in.Model)
 	case in.Slot == 0:
-		return nil, fmt.Errorf("%w: the instance has no slots", ErrUnsupported)
+		return nil, fmt.Errorf("%w: the instance has no slots", sched.ErrNotApplicable)
 	case !obj.IsTotal() && obj != sched.Makespan:
-		return nil, fmt.Errorf("%w to %v", ErrUnsupported, obj)
+		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 	case len(in.Jobs) > maxJobs:
-		return nil, fmt.Errorf("%w to %d jobs: at most %d", ErrUnsupported, len(in.Jobs), maxJobs)
+		return nil, fmt.Errorf("%w to %d jobs: at most %d", sched.ErrNotApplicable, len(in.Jobs), maxJobs)
 	}
 	if err := in.RequirePipelines(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return nil, err
 	}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		if !j.ConstantIteration() && !oneServer(in) {
-			return nil, fmt.Errorf("%w: the iteration time of job %d depends on the placement", ErrUnsupported, i)
+			return nil, fmt.Errorf("%w: the iteration time of job %d depends on the placement", sched.ErrNotApplicable, i)
 		}
 		train, err := cuts.MinDuration(in, sched.JobID(i))
 		if err != nil {
 			return nil, err
 		}
 		if j.Release/p.slot > maxSlots {
-			return nil, fmt.Errorf("%w: job %d is released after more than %d slots", ErrUnsupported, i, maxSlots)
+			return nil, fmt.Errorf("%w: job %d is released after more than %d slots", sched.ErrNotApplicable, i, maxSlots)
 		}
 		out := job{id: sched.JobID(i), gang: j.Gang(), first: int32(number.CeilDiv(j.Release, p.slot))}
 		if out.states, err = jobStates(p.slot, j.Load, j.Pause, train, once); err != nil {
@@ -90,7 +90,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		p.last = max(p.last, out.first)
 	}
 	if p.horizon() > maxSlots {
-		return nil, fmt.Errorf("%w: it takes more than %d slots", ErrUnsupported, maxSlots)
+		return nil, fmt.Errorf("%w: it takes more than %d slots", sched.ErrNotApplicable, maxSlots)
 	}
 	p.dual = dualFunctions(int(bounds.Reachable(in)), p.gpus, p.gangs())
 	return p, p.weigh()
@@ -150,7 +150,7 @@ func (p *problem) weigh() error {
 		}
 		p.jobs[i].weight = int64(math.Ldexp(w, scale)) // rounded down; far below 2^62
 		if p.jobs[i].weight == 0 {
-			return fmt.Errorf("%w: weights or times are too far apart", ErrUnsupported)
+			return fmt.Errorf("%w: weights or times are too far apart", sched.ErrNotApplicable)
 		}
 		p.lattice = number.GCD(p.lattice, p.jobs[i].weight)
 		p.equal = (i == 0 || p.equal) && p.jobs[i].weight == p.jobs[0].weight

@@ -48,16 +48,16 @@ type automaton struct {
 // jobStates lists the states of a job with the given times, the first one
 // first.
 //
-// Errors: ErrUnsupported if there are too many.
+// Errors: sched.ErrNotApplicable if there are too many.
 func jobStates(slot, load, pause, train sched.Time, once bool) ([]state, error) {
 	if (load+train)/slot > maxStates || pause/slot > maxStates {
-		return nil, fmt.Errorf("%w: it takes too many slots", ErrUnsupported)
+		return nil, fmt.Errorf("%w: it takes too many slots", sched.ErrNotApplicable)
 	}
 	a := &automaton{slot: slot, load: load, pause: pause, once: once, index: map[state]uint16{}}
 	a.add(state{phase: waiting, left: train})
 	for i := 0; i < len(a.states); i++ { // add appends
 		if len(a.states) > maxStates {
-			return nil, fmt.Errorf("%w: it has too many states", ErrUnsupported)
+			return nil, fmt.Errorf("%w: it has too many states", sched.ErrNotApplicable)
 		}
 		a.connect(i)
 	}
