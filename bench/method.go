@@ -80,6 +80,5 @@ type Rounds struct {
 
 // Terminations beside those of package milp.
 const (
-	Completed milp.Termination = "COMPLETED"        // a policy or a heuristic ran to its end
-	slotLimit milp.Termination = "RESOLUTION_LIMIT" // the time slots are too coarse to close the interval
+	Completed milp.Termination = "COMPLETED" // a policy or a heuristic ran to its end
 )

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"yardstick/bounds"
-	"yardstick/formulate/timeindexed"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
-	"yardstick/solvers/exhaustive"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -226,94 +226,36 @@ func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outco
 	return o
 }
 
-// Search returns an exact method: solve finds a schedule and proves a bound for
-// one objective. It is not asked for objectives that differ from another by a
-// constant of the instance.
-func Search(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
-	return &searchMethod{ref: ref, version: version, kind: Exact, solve: solve}
-}
+// ExactFunc solves an instance exactly for one objective, or as far as its limits
+// allow. It is not asked for objectives that differ from another by a constant of the
+// instance.
+type ExactFunc func(context.Context, *sched.Instance, sched.Objective, exact.Limits) (*exact.Result, error)
 
-// Heuristic returns a method that sees the whole instance and does not aim at
-// the optimum; it may prove a bound all the same. It is otherwise like Search.
-func Heuristic(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
-	return &searchMethod{ref: ref, version: version, kind: Offline, solve: solve}
-}
-
-// Exhaustive returns the continuous-time branch and bound over semi-active
-// schedules.
-func Exhaustive(ref MethodRef, version string) Method {
+// Search returns an exact method: every one of them is made of a function here.
+func Search(ref MethodRef, version string, solve ExactFunc) Method {
 	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
-		r, err := exhaustive.Solve(ctx, p.Instance, objective, exhaustive.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
+		r, err := solve(ctx, p.Instance, objective, exact.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
 		if err != nil {
 			return Outcome{}, err
 		}
 		o := Outcome{Schedule: r.Schedule, Termination: r.Termination}
-		if r.Lower != nil {
-			o.Bounds = []bounds.Bound{{Name: ref.Name, Class: sched.Class{Kind: sched.N}, Objective: objective, Value: r.Lower}}
+		if r.Bound != nil {
+			o.Bounds = []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Bound}}
 		}
-		return o, nil
-	}}
-}
-
-// TimeIndexed returns the time-indexed formulation, solved by the given
-// solver: rounded down for the bound, rounded up for the schedule. The slot is
-// chosen by the formulation if 0.
-func TimeIndexed(ref MethodRef, version string, solver milp.Solver, slot sched.Time, program timeindexed.Program) Method {
-	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
-		if err := timeIndexable(p.Instance, objective, slot); err != nil {
-			return Outcome{}, err
-		}
-		r, err := timeindexed.Solve(ctx, p.Instance, objective, solver, timeindexed.Options{
-			Slot: slot, Program: program, Limits: milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}})
-		if err != nil {
-			return Outcome{}, err
-		}
-		o := Outcome{Schedule: r.Schedule, Termination: timeIndexedTermination(r)}
-		if r.Lower != nil {
-			o.Bounds = []bounds.Bound{{Name: ref.Name, Class: sched.Class{Kind: sched.N}, Objective: objective, Value: r.Lower}}
-		}
-		if r.Claimed != nil && r.Claimed.Cmp(r.Cost) == 0 {
+		if r.Claimed != nil && r.Cost != nil && r.Claimed.Cmp(r.Cost) == 0 {
 			o.ClaimedOptimum = r.Claimed
 		}
-		for _, run := range r.Solves {
-			o.Solves = append(o.Solves, Solve{Formulation: ref.Name + "/" + run.Name, Relation: run.Relation.String(), Solver: solver.Name(),
-				Rows: run.Rows, Columns: run.Cols, Nonzeros: run.Nonzeros, Integers: run.Integers, Result: *run.Result})
+		for _, x := range r.Programs {
+			o.Solves = append(o.Solves, Solve{Formulation: strings.TrimSuffix(ref.Name+"/"+x.Name, "/"), Relation: x.Relation, Solver: x.Solver,
+				Rows: x.Rows, Columns: x.Cols, Nonzeros: x.Nonzeros, Integers: x.Integers, Result: *x.Result})
 		}
 		return o, nil
 	}}
 }
 
-// timeIndexable returns an error if there is no time-indexed program, or it would be
-// hopeless.
-func timeIndexable(in *sched.Instance, objective sched.Objective, slot sched.Time) error {
-	const most = 5_000_000 // nonzeros; lp_solve takes minutes for the linear program alone
-	if slot == 0 {
-		var err error
-		if slot, err = timeindexed.DefaultSlot(in, objective); err != nil {
-			return err
-		}
-	}
-	_, _, nonzeros, err := timeindexed.Size(in, objective, slot)
-	if err == nil && nonzeros > most {
-		err = fmt.Errorf("timeindexed: instance %q: %w: with slots of %v the program has %d nonzeros, more than %d: choose longer slots",
-			in.Name, sched.ErrNotApplicable, slot, nonzeros, most)
-	}
-	return err
-}
-
-// timeIndexedTermination is OPTIMAL if the interval has closed, and otherwise
-// what ended the first solve that fell short; a proof that no point exists, which
-// is how makespans are excluded, does not. Where every program was solved, the slot
-// length is what the interval is wide by.
-func timeIndexedTermination(r *timeindexed.Result) milp.Termination {
-	if r.Optimal() {
-		return milp.Optimal
-	}
-	for _, run := range r.Solves {
-		excluded := run.Result.Termination == milp.Infeasible && run.Result.Dual == milp.Proven
-		if run.Result.Termination != milp.Optimal && !excluded {
-			return run.Result.Termination
-		}
-	}
-	return slotLimit
+// Heuristic returns a method that sees the whole instance and does not aim at
+// the optimum; it may prove a bound all the same. Like an ExactFunc, it is asked for
+// one objective of those that differ by a constant.
+func Heuristic(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
+	return &searchMethod{ref: ref, version: version, kind: Offline, solve: solve}
 }

@@ -10,10 +10,10 @@ import (
 	"yardstick/bounds"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/maxweight"
-	"yardstick/formulate/maxweight/columns"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -42,29 +42,11 @@ func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
 
 // elasticOptimum is branch and price, for sums of completion times and for the
 // weight done by a deadline.
-func elasticOptimum(ref bench.MethodRef) (bench.Method, error) {
-	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
-		limits := milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
-		var s *sched.Schedule
-		var proven *big.Rat
-		var tree *columns.Optimum
-		var err error
-		if o == sched.ScheduledWeight {
-			var r *maxweight.Optimum
-			if r, err = maxweight.Solve(ctx, p.Instance, lpsolve.LP{}, limits); err == nil {
-				s, proven, tree = r.Schedule, r.Upper, r.Tree
-			}
-		} else {
-			var r *formulation.Optimum
-			if r, err = formulation.Solve(ctx, p.Instance, o, lpsolve.LP{}, limits); err == nil {
-				s, proven, tree = r.Schedule, r.Lower, r.Tree
-			}
-		}
-		if err != nil {
-			return bench.Outcome{}, err
-		}
-		return bench.Outcome{Schedule: s, Termination: tree.Termination, Bounds: []bounds.Bound{elasticBound(ref.Name, o, proven)}}, nil
-	}), readParams(ref).finish()
+func elasticOptimum(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
+	if o == sched.ScheduledWeight {
+		return maxweight.Solve(ctx, in, lpsolve.LP{}, l)
+	}
+	return formulation.Solve(ctx, in, o, lpsolve.LP{}, l)
 }
 
 // elasticBound states what is proven of schedules of jobs that keep what they

@@ -21,6 +21,7 @@ import (
 	"yardstick/bounds/theorems"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/interval"
+	slotted "yardstick/formulate/sharing"
 	"yardstick/formulate/timeindexed"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
@@ -32,6 +33,8 @@ import (
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
+	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -67,7 +70,7 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"elastic-antman":         elasticPolicy(elastic.AntMan),
 		"elastic-tiresias":       elasticPolicy(func(uint64) sim.Policy { return elastic.Tiresias() }),
 		"primal-dual":            primalDual,
-		"elastic-optimum":        elasticOptimum,
+		"elastic-optimum":        search("1", elasticOptimum),
 		"a-maxweight":            aMaxWeight,
 		"elastic-density":        elasticDensity,
 		"elastic-prices":         elasticPrices,
@@ -77,9 +80,9 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"elastic-intervals":      elasticIntervals,
 		"elastic-alone":          elasticClosed(formulation.Alone),
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
-		"exhaustive":             exhaustiveMethod,
-		"sharing-search":         sharingSearch,
-		"sharing-program":        sharingProgram,
+		"exhaustive":             search("1", exhaustive.Solve),
+		"sharing-search":         search("1", slotted.Solve),
+		"sharing-program":        search("1", sharingProgram),
 		"bout-dp":                boutSearch,
 		"bouts":                  boutProgram,
 		"time-indexed":           timeIndexedMethod,
@@ -277,8 +280,11 @@ func ended(lp *milp.Result) milp.Termination {
 	return lp.Termination
 }
 
-func exhaustiveMethod(ref bench.MethodRef) (bench.Method, error) {
-	return bench.Exhaustive(ref, "1"), readParams(ref).finish()
+// search makes an exact method without parameters.
+func search(version string, solve bench.ExactFunc) func(bench.MethodRef) (bench.Method, error) {
+	return func(ref bench.MethodRef) (bench.Method, error) {
+		return bench.Search(ref, version, solve), readParams(ref).finish()
+	}
 }
 
 // timeIndexedMethod solves by our certified branch and bound unless the
@@ -299,7 +305,30 @@ func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
 	if err != nil {
 		return nil, &suite.Error{Path: "params.solver", Err: err}
 	}
-	return bench.Configured(bench.TimeIndexed(ref, "2", solver, slot, program), name, slot, program), nil
+	return bench.Configured(bench.Search(ref, "2", func(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
+		if err := timeIndexable(in, o, slot); err != nil {
+			return nil, err
+		}
+		return timeindexed.Solve(ctx, in, o, solver, timeindexed.Options{Slot: slot, Program: program, Limits: l})
+	}), name, slot, program), nil
+}
+
+// timeIndexable returns an error if there is no time-indexed program, or it would be
+// hopeless.
+func timeIndexable(in *sched.Instance, objective sched.Objective, slot sched.Time) error {
+	const most = 5_000_000 // nonzeros; lp_solve takes minutes for the linear program alone
+	if slot == 0 {
+		var err error
+		if slot, err = timeindexed.DefaultSlot(in, objective); err != nil {
+			return err
+		}
+	}
+	_, _, nonzeros, err := timeindexed.Size(in, objective, slot)
+	if err == nil && nonzeros > most {
+		err = fmt.Errorf("timeindexed: instance %q: %w: with slots of %v the program has %d nonzeros, more than %d: choose longer slots",
+			in.Name, sched.ErrNotApplicable, slot, nonzeros, most)
+	}
+	return err
 }
 
 // Solvers lists the names of the solvers of integer programs.

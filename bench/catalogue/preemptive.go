@@ -8,6 +8,7 @@ import (
 	"yardstick/formulate/preemptive"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -16,39 +17,18 @@ import (
 // boutSearch is the dynamic program over the preemptive schedules in slots.
 func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	o := bouts.Options{NonPreemptive: p.flag("non-preemptive"), States: p.count("states", bouts.States, 1)}
-	return bench.Configured(bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
-		o := o
-		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
-		r, err := bouts.Solve(ctx, p.Instance, objective, o)
-		if err != nil {
-			return bench.Outcome{}, err
-		}
-		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
-			Bounds: []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Lower}}}, nil
-	}), o), p.finish()
+	o := bouts.Search{NonPreemptive: p.flag("non-preemptive"), States: p.count("states", bouts.States, 1)}
+	return bench.Configured(bench.Search(ref, "1", o.Solve), o), p.finish()
 }
 
 // boutProgram is the integer program over the bouts of the jobs, proven by our
 // own branch and bound.
 func boutProgram(ref bench.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
-	o := preemptive.Options{NonPreemptive: p.flag("non-preemptive")}
-	return bench.Configured(bench.Search(ref, "2", func(ctx context.Context, p bench.Problem, objective sched.Objective) (bench.Outcome, error) {
-		o := o
-		o.Limits = milp.Limits{Time: p.Limits.Solve, Nodes: p.Limits.Nodes}
-		solver := branch.New(lpsolve.LP{})
-		r, err := preemptive.Solve(ctx, p.Instance, objective, solver, o)
-		if err != nil {
-			return bench.Outcome{}, err
-		}
-		out := bench.Outcome{Schedule: r.Schedule, Termination: r.MIP.Termination}
-		if r.Lower != nil {
-			out.Bounds = []bounds.Bound{{Name: ref.Name, Class: r.Class, Objective: objective, Value: r.Lower}}
-		}
-		out.Solves = []bench.Solve{{Formulation: ref.Name, Relation: r.Relation.String(), Solver: solver.Name(), Rows: r.Rows, Columns: r.Cols, Nonzeros: r.Nonzeros, Result: *r.MIP}}
-		return out, nil
-	}), o.NonPreemptive), p.finish()
+	once := p.flag("non-preemptive")
+	return bench.Configured(bench.Search(ref, "2", func(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
+		return preemptive.Solve(ctx, in, o, branch.New(lpsolve.LP{}), preemptive.Options{NonPreemptive: once, Limits: l})
+	}), once), p.finish()
 }
 
 // gridLP is the linear program of work per slot, of the instance's kind of time.

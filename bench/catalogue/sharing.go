@@ -12,6 +12,7 @@ import (
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -105,32 +106,8 @@ func pairLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bou
 	return r.Bound, ended(r.LP), nil
 }
 
-// sharingSearch is the branch and bound over the schedules in slots.
-func sharingSearch(ref bench.MethodRef) (bench.Method, error) {
-	solve := func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
-		r, err := formulation.Solve(ctx, p.Instance, o, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
-		if err != nil {
-			return bench.Outcome{}, err
-		}
-		class := sched.Class{Kind: sched.S, Slotted: true}
-		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
-			Bounds: []bounds.Bound{{Name: ref.Name, Class: class, Objective: o, Value: r.Lower}}}, nil
-	}
-	return bench.Search(ref, "1", solve), readParams(ref).finish()
-}
-
-// sharingProgram is the integer program over the same schedules, proven by our own
+// sharingProgram is the integer program over the schedules in slots, proven by our own
 // branch and bound.
-func sharingProgram(ref bench.MethodRef) (bench.Method, error) {
-	return bench.Search(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
-		solver := branch.New(lpsolve.LP{})
-		r, run, err := formulation.SolveProgram(ctx, p.Instance, o, solver, milp.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
-		if err != nil {
-			return bench.Outcome{}, err
-		}
-		return bench.Outcome{Schedule: r.Schedule, Termination: r.Termination,
-			Bounds: []bounds.Bound{{Name: ref.Name, Class: sched.Class{Kind: sched.S, Slotted: true}, Objective: o, Value: r.Lower}},
-			Solves: []bench.Solve{{Formulation: ref.Name, Relation: run.Relation.String(), Solver: solver.Name(), Rows: run.Rows, Columns: run.Cols,
-				Nonzeros: run.Nonzeros, Integers: run.Integers, Result: *run.Result}}}, nil
-	}), readParams(ref).finish()
+func sharingProgram(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
+	return formulation.SolveProgram(ctx, in, o, branch.New(lpsolve.LP{}), l)
 }

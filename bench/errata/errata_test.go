@@ -15,6 +15,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/sched/verify"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 )
 
@@ -228,11 +229,11 @@ func compareWithOptimum(t *testing.T, in *sched.Instance, better *sched.Schedule
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exhaustive.Limits{})
+	r, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exact.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := v.Cost(sched.TotalCompletion); got.Cmp(r.Cost) != 0 || r.Lower.Cmp(r.Cost) != 0 {
+	if got := v.Cost(sched.TotalCompletion); got.Cmp(r.Cost) != 0 || r.Bound.Cmp(r.Cost) != 0 {
 		t.Errorf("%s of %d GPUs: the schedule costs %v, the optimum %v", in.Name, in.Cluster.GPUs(), got, r.Cost)
 	}
 }

@@ -122,15 +122,15 @@ func leastCompletion(ctx context.Context, in *sched.Instance, l Limits) (theorem
 	if in.Slot == 0 {
 		r, err := exhaustive.Solve(ctx, in, sched.TotalCompletion, l.Limits)
 		if err == nil {
-			take(r.Lower, r.Cost)
+			take(r.Bound, r.Cost)
 		} else if !errors.Is(err, sched.ErrNotApplicable) {
 			return known, err
 		}
 		return known, nil
 	}
-	r, err := bouts.Solve(ctx, in, sched.TotalCompletion, bouts.Options{NonPreemptive: true, Limits: l.Limits})
+	r, err := bouts.Search{NonPreemptive: true}.Solve(ctx, in, sched.TotalCompletion, l.Limits)
 	if err == nil {
-		take(r.Lower, r.Cost)
+		take(r.Bound, r.Cost)
 	} else if !errors.Is(err, sched.ErrNotApplicable) {
 		return known, err
 	}

@@ -74,7 +74,7 @@ func (c *elasticCase) solve() error {
 	if err != nil {
 		return err
 	}
-	c.weight = theorems.Interval{Lower: v.Cost(sched.ScheduledWeight), Upper: r.Upper}
+	c.weight = theorems.Interval{Lower: v.Cost(sched.ScheduledWeight), Upper: r.Bound}
 	return nil
 }
 
@@ -352,7 +352,7 @@ func (c *elasticCase) online() error {
 	opt := theorems.Interval{}
 	r, err := formulation.Solve(c.ctx, c.open, sched.WeightedCompletion, c.limits.Solver, c.limits.Limits)
 	if err == nil {
-		opt = theorems.Interval{Lower: r.Lower}
+		opt = theorems.Interval{Lower: r.Bound}
 		if r.Schedule != nil {
 			v, err := verify.Check(c.open, r.Schedule)
 			if err != nil {

@@ -19,6 +19,7 @@ import (
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 )
 
@@ -88,7 +89,7 @@ func TestPool(t *testing.T) {
 			}
 		}
 		for _, obj := range []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.Makespan} {
-			want, err := exhaustive.Solve(t.Context(), in, obj, exhaustive.Limits{})
+			want, err := exhaustive.Solve(t.Context(), in, obj, exact.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

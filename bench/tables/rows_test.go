@@ -16,6 +16,7 @@ import (
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/milp"
 )
 
@@ -72,7 +73,9 @@ func sjf() bench.Method {
 	}})
 }
 
-func optimum() bench.Method { return bench.Exhaustive(bench.MethodRef{Name: "exhaustive"}, "1") }
+func optimum() bench.Method {
+	return bench.Search(bench.MethodRef{Name: "exhaustive"}, "1", exhaustive.Solve)
+}
 
 var bothTotals = []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}
 

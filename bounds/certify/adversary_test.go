@@ -21,6 +21,7 @@ import (
 	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/lpsolve"
@@ -383,7 +384,7 @@ func (a *adversary) attack(seed uint64) {
 // solve has the exact solver of the model find the optimum. Nothing that it states is
 // beyond that, and it is that if it says so.
 func (a *adversary) solve(in *sched.Instance, obj sched.Objective, class sched.Class, optimum *big.Rat, describe func() string) {
-	var lower, cost *big.Rat
+	var x *exact.Result
 	var err error
 	ctx, limits := a.t.Context(), milp.Limits{Nodes: 2000}
 	switch {
@@ -391,32 +392,17 @@ func (a *adversary) solve(in *sched.Instance, obj sched.Objective, class sched.C
 		if in.DeadlineSlots() > 100 {
 			return
 		}
-		var x *maxweight.Optimum
-		if x, err = maxweight.Solve(ctx, in, lpsolve.LP{}, limits); err == nil {
-			lower, cost = x.Weight, x.Upper // lower ≤ optimum ≤ upper, of what is maximised
-		}
+		x, err = maxweight.Solve(ctx, in, lpsolve.LP{}, limits)
 	case class.Kind == sched.E:
-		var x *elastic.Optimum
-		if x, err = elastic.Solve(ctx, in, obj, lpsolve.LP{}, limits); err == nil {
-			lower, cost = x.Lower, x.Cost
-		}
+		x, err = elastic.Solve(ctx, in, obj, lpsolve.LP{}, limits)
 	case class.Kind == sched.S:
-		var x *sharing.Result
-		if x, err = sharing.Solve(ctx, in, obj, limits); err == nil {
-			lower, cost = x.Lower, x.Cost
-		}
+		x, err = sharing.Solve(ctx, in, obj, limits)
 	case class.Slotted && in.Model == sched.ModelPreemptive:
-		var x *bouts.Result
-		if x, err = bouts.Solve(ctx, in, obj, bouts.Options{Limits: limits, NonPreemptive: class.Kind == sched.N}); err == nil {
-			lower, cost = x.Lower, x.Cost
-		}
+		x, err = bouts.Search{NonPreemptive: class.Kind == sched.N}.Solve(ctx, in, obj, limits)
 	case !class.Slotted && in.Model == sched.ModelGang:
 		continuous := *in
 		continuous.Slot = 0
-		var x *exhaustive.Result
-		if x, err = exhaustive.Solve(ctx, &continuous, obj, limits); err == nil {
-			lower, cost = x.Lower, x.Cost
-		}
+		x, err = exhaustive.Solve(ctx, &continuous, obj, limits)
 	default:
 		return
 	}
@@ -425,8 +411,12 @@ func (a *adversary) solve(in *sched.Instance, obj sched.Objective, class sched.C
 		return
 	}
 	a.solved++
-	if lower.Cmp(optimum) > 0 || cost.Cmp(optimum) < 0 {
-		a.t.Fatalf("a solver states %s and %s\n%s", lower.RatString(), cost.RatString(), describe())
+	lower, upper := x.Bound, x.Cost
+	if obj.Maximised() {
+		lower, upper = x.Cost, x.Bound
+	}
+	if lower.Cmp(optimum) > 0 || upper.Cmp(optimum) < 0 {
+		a.t.Fatalf("a solver states %s and %s\n%s", lower.RatString(), upper.RatString(), describe())
 	}
 }
 

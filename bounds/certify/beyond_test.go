@@ -114,7 +114,7 @@ func TestMemory(t *testing.T) {
 	}
 	searched(t, in, sched.Class{Kind: sched.S, Slotted: true}, sched.TotalCompletion, optimum)
 	r, err := sharing.Solve(t.Context(), in, sched.TotalCompletion, milp.Limits{})
-	if err != nil || r.Lower.Cmp(optimum) != 0 || r.Cost.Cmp(optimum) != 0 {
+	if err != nil || r.Bound.Cmp(optimum) != 0 || r.Cost.Cmp(optimum) != 0 {
 		t.Errorf("the solver finds %+v, %v", r, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
 )
 
@@ -79,11 +80,11 @@ func TestSearchBouts(t *testing.T) {
 			in.Slot = 700_000 * sched.Time(1+seed%2)
 		}
 		for _, obj := range minimised {
-			b, err := bouts.Solve(context.Background(), in, obj, bouts.Options{})
+			b, err := bouts.Search{}.Solve(context.Background(), in, obj, exact.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			searched(t, in, sched.Class{Kind: sched.P, Slotted: true}, obj, b.Lower)
+			searched(t, in, sched.Class{Kind: sched.P, Slotted: true}, obj, b.Bound)
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
 			}

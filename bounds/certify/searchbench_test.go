@@ -10,6 +10,7 @@ import (
 	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/lpsolve"
@@ -32,19 +33,19 @@ func BenchmarkSearch(b *testing.B) {
 	}{
 		{"gangs", gangs, sched.Class{Kind: sched.N}, func() (*bounds.Bound, error) {
 			s, err := exhaustive.Solve(ctx, gangs, obj, milp.Limits{})
-			return &bounds.Bound{Value: s.Lower}, err
+			return &bounds.Bound{Value: s.Bound}, err
 		}},
 		{"bouts", stopped, sched.Class{Kind: sched.P, Slotted: true}, func() (*bounds.Bound, error) {
-			s, err := bouts.Solve(ctx, stopped, obj, bouts.Options{})
-			return &bounds.Bound{Value: s.Lower}, err
+			s, err := bouts.Search{}.Solve(ctx, stopped, obj, exact.Limits{})
+			return &bounds.Bound{Value: s.Bound}, err
 		}},
 		{"sharing", shared, sched.Class{Kind: sched.S, Slotted: true}, func() (*bounds.Bound, error) {
 			s, err := sharing.Solve(ctx, shared, obj, milp.Limits{})
-			return &bounds.Bound{Value: s.Lower}, err
+			return &bounds.Bound{Value: s.Bound}, err
 		}},
 		{"elastic", chosen, sched.Class{Kind: sched.E, Slotted: true}, func() (*bounds.Bound, error) {
 			s, err := elastic.Solve(ctx, chosen, obj, lpsolve.LP{}, milp.Limits{})
-			return &bounds.Bound{Value: s.Lower}, err
+			return &bounds.Bound{Value: s.Bound}, err
 		}},
 	} {
 		b.Run(x.name, func(b *testing.B) {

@@ -15,6 +15,7 @@ import (
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
 	"yardstick/sched/verify"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 )
 
@@ -133,14 +134,14 @@ func observe(t testing.TB, s sample, opt theorems.Interval) theorems.Run {
 // optimum returns the least total completion time, proven.
 func optimum(t testing.TB, in *sched.Instance) theorems.Interval {
 	t.Helper()
-	r, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exhaustive.Limits{})
+	r, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exact.Limits{})
 	if err != nil {
 		t.Fatalf("%v\n%+v", err, in)
 	}
 	if _, err := verify.Check(in, r.Schedule); err != nil {
 		t.Fatal(err)
 	}
-	return theorems.Interval{Lower: r.Lower, Upper: r.Cost}
+	return theorems.Interval{Lower: r.Bound, Upper: r.Cost}
 }
 
 func evaluate(t testing.TB, s sample, opt theorems.Interval) []theorems.Result {

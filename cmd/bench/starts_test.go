@@ -20,6 +20,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -86,7 +87,7 @@ func TestRunPassesStartsOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.MIP.Stats.Nodes
+		return r.Nodes
 	}
 	byProgram := func(x timeindexed.Program) func(*sched.Instance, milp.Solver) int {
 		return func(in *sched.Instance, s milp.Solver) (nodes int) {
@@ -94,7 +95,7 @@ func TestRunPassesStartsOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, run := range r.Solves {
+			for _, run := range r.Programs {
 				nodes += run.Result.Stats.Nodes
 			}
 			return nodes
@@ -102,11 +103,11 @@ func TestRunPassesStartsOn(t *testing.T) {
 	}
 	bySlots := byProgram(timeindexed.Starts)
 	bySharing := func(in *sched.Instance, s milp.Solver) (nodes int) {
-		_, run, err := sharing.SolveProgram(context.Background(), in, objective, s, milp.Limits{})
+		r, err := sharing.SolveProgram(context.Background(), in, objective, s, milp.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return run.Result.Stats.Nodes
+		return r.Nodes
 	}
 	slots := "{name: time-indexed, params: {slot: 1s}}"
 	for _, c := range []struct {
@@ -198,7 +199,9 @@ func (what misbehaving) Solve(context.Context, *milp.Model, milp.Start, milp.Lim
 // inChild is how the children of these tests resolve methods.
 func inChild(ref bench.MethodRef) (bench.Method, error) {
 	if what := os.Getenv(misbehaviour); what != "" && ref.Name == "time-indexed" && ref.Params["solver"] == "lpsolve-mip" {
-		return bench.TimeIndexed(ref, "2", misbehaving(what), 0, timeindexed.Starts), nil
+		return bench.Search(ref, "2", func(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
+			return timeindexed.Solve(ctx, in, o, misbehaving(what), timeindexed.Options{Limits: l})
+		}), nil
 	}
 	return catalogue.Resolve(ref)
 }

@@ -76,10 +76,9 @@ func BenchmarkSolve(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				gap, _ := new(big.Rat).Quo(o.Cost, o.Lower).Float64()
+				gap, _ := new(big.Rat).Quo(o.Cost, o.Bound).Float64()
 				b.ReportMetric(gap, "cost/lower")
-				b.ReportMetric(float64(o.Tree.Nodes), "nodes")
-				b.ReportMetric(float64(o.Tree.Columns), "columns")
+				b.ReportMetric(float64(o.Nodes), "nodes")
 			}
 		})
 	}
@@ -117,7 +116,7 @@ func optimal(b *testing.B, in *sched.Instance, obj sched.Objective) bool {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return o.Upper.Cmp(o.Weight) <= 0
+		return o.Optimal()
 	}
 	o, err := elastic.Solve(context.Background(), in, obj, lpsolve.LP{}, limits)
 	if err != nil {

@@ -38,6 +38,7 @@ import (
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/internal/number"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -178,20 +179,12 @@ func (p *problem) exact() (*columns.Problem, []*pricing.Choice, error) {
 	return p.columns(slots, latest), choice, nil
 }
 
-// Optimum is what is known after an exact solve.
-type Optimum struct {
-	Schedule *sched.Schedule // feasible, of class Es
-	Cost     *big.Rat        // of Schedule
-	Lower    *big.Rat        // proven: no schedule of class Es costs less
-	Tree     *columns.Optimum
-}
-
 // Solve finds an optimum of class Es by branch and price. It applies to sums of
-// completion times. Reaching a limit leaves Lower below Cost; it is not an error.
+// completion times.
 //
 // Errors: sched.ErrNotApplicable; a job that runs nowhere; those of
 // the solver.
-func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits) (*Optimum, error) {
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.LPSolver, limits milp.Limits) (*exact.Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
 		return nil, err
@@ -219,7 +212,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if err := schedule.CheckEnd(); err != nil {
 		return nil, fmt.Errorf("elastic: instance %q: %w: the best schedule found is too long: %w", in.Name, sched.ErrNotApplicable, err)
 	}
-	return &Optimum{Schedule: schedule, Cost: p.objective(cost), Lower: p.objective(lower), Tree: r}, nil
+	return &exact.Result{Class: schedule.Class, Schedule: schedule, Cost: p.objective(cost), Bound: p.objective(lower), Termination: r.Termination, Nodes: r.Nodes}, nil
 }
 
 // Listed returns the integer program with a variable for every schedule of every

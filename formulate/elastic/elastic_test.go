@@ -46,10 +46,10 @@ func TestRoutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !o.Optimal() || o.Lower.Cmp(want) != 0 || o.Cost.Cmp(want) != 0 || costOf(t, in, obj, o.Schedule).Cmp(want) != 0 {
-			t.Fatalf("%v by branch and price: %v of at least %v, want %v\n%+v", obj, o.Cost, o.Lower, want, in)
+		if !o.Optimal() || o.Bound.Cmp(want) != 0 || o.Cost.Cmp(want) != 0 || costOf(t, in, obj, o.Schedule).Cmp(want) != 0 {
+			t.Fatalf("%v by branch and price: %v of at least %v, want %v\n%+v", obj, o.Cost, o.Bound, want, in)
 		}
-		if o.Tree.Nodes > 1 {
+		if o.Nodes > 1 {
 			tree++
 		}
 		if obj == sched.MeanJCT {

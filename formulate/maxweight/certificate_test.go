@@ -112,13 +112,13 @@ func TestLimits(t *testing.T) {
 		}
 		for rounds := 1; rounds < 4; rounds++ {
 			b, err := maxweight.Relax(context.Background(), in, lpsolve.LP{}, milp.Limits{Nodes: rounds})
-			if err != nil || b.Value.Cmp(o.Weight) < 0 || b.Master.Rounds > rounds {
-				t.Fatalf("%d rounds: %+v, %v; optimum %v", rounds, b, err, o.Weight)
+			if err != nil || b.Value.Cmp(o.Cost) < 0 || b.Master.Rounds > rounds {
+				t.Fatalf("%d rounds: %+v, %v; optimum %v", rounds, b, err, o.Cost)
 			}
 		}
 		one, err := maxweight.Solve(context.Background(), in, lpsolve.LP{}, milp.Limits{Nodes: 1})
-		if err != nil || one.Upper.Cmp(o.Weight) < 0 || one.Weight.Cmp(o.Weight) > 0 || one.Optimal() != (one.Tree.Termination == milp.Optimal) {
-			t.Fatalf("one node: %+v, %v; optimum %v", one, err, o.Weight)
+		if err != nil || one.Bound.Cmp(o.Cost) < 0 || one.Cost.Cmp(o.Cost) > 0 || one.Optimal() != (one.Termination == milp.Optimal) {
+			t.Fatalf("one node: %+v, %v; optimum %v", one, err, o.Cost)
 		}
 		weightOf(t, in, one.Schedule)
 		if !one.Optimal() {
@@ -127,7 +127,7 @@ func TestLimits(t *testing.T) {
 		stopped, cancel := context.WithCancel(context.Background())
 		cancel()
 		none, err := maxweight.Solve(stopped, in, lpsolve.LP{}, milp.Limits{})
-		if err != nil || none.Upper.Cmp(o.Weight) < 0 || none.Weight.Cmp(o.Weight) > 0 {
+		if err != nil || none.Bound.Cmp(o.Cost) < 0 || none.Cost.Cmp(o.Cost) > 0 {
 			t.Fatalf("stopped: %+v, %v", none, err)
 		}
 		weightOf(t, in, none.Schedule)
@@ -146,10 +146,10 @@ func TestRelations(t *testing.T) {
 		solve := func(in *sched.Instance) *big.Rat {
 			t.Helper()
 			o, err := maxweight.Solve(context.Background(), in, lpsolve.LP{}, milp.Limits{})
-			if err != nil || !o.Optimal() || weightOf(t, in, o.Schedule).Cmp(o.Weight) != 0 {
+			if err != nil || !o.Optimal() || weightOf(t, in, o.Schedule).Cmp(o.Cost) != 0 {
 				t.Fatal(o, err)
 			}
-			return o.Weight
+			return o.Cost
 		}
 		optimum := solve(in)
 		other := func() *sched.Instance {
@@ -206,7 +206,7 @@ func TestSymmetric(t *testing.T) {
 		}
 		want := solve(t, in, p)
 		o, err := maxweight.Solve(context.Background(), in, lpsolve.LP{}, milp.Limits{})
-		if err != nil || !o.Optimal() || o.Weight.Cmp(want) != 0 || weightOf(t, in, o.Schedule).Cmp(want) != 0 {
+		if err != nil || !o.Optimal() || o.Cost.Cmp(want) != 0 || weightOf(t, in, o.Schedule).Cmp(want) != 0 {
 			t.Fatalf("%+v, %v; want %v", o, err, want)
 		}
 	})

@@ -33,6 +33,7 @@ import (
 	"yardstick/formulate/maxweight/columns"
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -130,19 +131,11 @@ func Relax(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 	return out, nil
 }
 
-// Optimum is what is known after an exact solve.
-type Optimum struct {
-	Schedule *sched.Schedule // feasible
-	Weight   *big.Rat        // of Schedule
-	Upper    *big.Rat        // proven: no schedule has more weight
-	Tree     *columns.Optimum
-}
-
-// Solve finds an optimum by branch and price. Reaching a limit leaves Upper above
-// Weight; it is not an error.
+// Solve finds an optimum of class Es by branch and price. The cost is the weight, and
+// no schedule has more than the bound.
 //
 // Errors: as for Relax.
-func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits milp.Limits) (*Optimum, error) {
+func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits milp.Limits) (*exact.Result, error) {
 	if err := Check(in); err != nil {
 		return nil, err
 	}
@@ -152,16 +145,17 @@ func Solve(ctx context.Context, in *sched.Instance, solver milp.LPSolver, limits
 	if err != nil {
 		return nil, err
 	}
-	out := &Optimum{Tree: r, Upper: round(in, total(m)), Weight: new(big.Rat), Schedule: p.Schedule(nil)}
+	out := &exact.Result{Bound: round(in, total(m)), Cost: new(big.Rat), Schedule: p.Schedule(nil), Termination: r.Termination, Nodes: r.Nodes}
 	if r.Choice != nil {
-		out.Weight, out.Schedule = new(big.Rat).Neg(r.Cost), p.Schedule(r.Choice)
+		out.Cost, out.Schedule = new(big.Rat).Neg(r.Cost), p.Schedule(r.Choice)
 	}
 	if r.Bound != nil {
-		if v := round(in, new(big.Rat).Neg(r.Bound)); v.Cmp(out.Upper) < 0 {
-			out.Upper = v
+		if v := round(in, new(big.Rat).Neg(r.Bound)); v.Cmp(out.Bound) < 0 {
+			out.Bound = v
 		}
 	}
-	if out.Upper.Cmp(out.Weight) < 0 {
+	out.Class = out.Schedule.Class
+	if out.Bound.Cmp(out.Cost) < 0 {
 		return nil, errors.New("maxweight: a schedule has more weight than is possible")
 	}
 	return out, nil

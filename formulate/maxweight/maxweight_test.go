@@ -65,8 +65,8 @@ func TestRoutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !o.Optimal() || o.Weight.Cmp(want) != 0 || weightOf(t, in, o.Schedule).Cmp(want) != 0 {
-			t.Fatalf("branch and price: %v of at most %v, want %v\n%+v", o.Weight, o.Upper, want, in)
+		if !o.Optimal() || o.Cost.Cmp(want) != 0 || weightOf(t, in, o.Schedule).Cmp(want) != 0 {
+			t.Fatalf("branch and price: %v of at most %v, want %v\n%+v", o.Cost, o.Bound, want, in)
 		}
 		for _, build := range []func(*sched.Instance) (*formulate.Program, error){maxweight.Listed, maxweight.Compact} {
 			p, err := build(in)

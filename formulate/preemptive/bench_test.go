@@ -45,9 +45,9 @@ func BenchmarkOptimum(b *testing.B) {
 						if r.Optimal() {
 							proven++
 						}
-						nodes += r.MIP.Stats.Nodes
-						cols += r.Cols
-						slowest = max(slowest, r.MIP.Stats.Wall)
+						nodes += r.Programs[0].Result.Stats.Nodes
+						cols += r.Programs[0].Cols
+						slowest = max(slowest, r.Programs[0].Result.Stats.Wall)
 					}
 					b.ReportMetric(float64(proven), "proven/20")
 					b.ReportMetric(float64(nodes)/20, "nodes")

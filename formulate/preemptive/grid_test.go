@@ -10,6 +10,7 @@ import (
 	"yardstick/formulate/preemptive"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -30,9 +31,9 @@ func mustGrid(t testing.TB, f gridFunc, in *sched.Instance, obj sched.Objective,
 	return r
 }
 
-func optimum(t testing.TB, in *sched.Instance, obj sched.Objective) *bouts.Result {
+func optimum(t testing.TB, in *sched.Instance, obj sched.Objective) *exact.Result {
 	t.Helper()
-	r, err := bouts.Solve(context.Background(), in, obj, bouts.Options{})
+	r, err := bouts.Search{}.Solve(context.Background(), in, obj, exact.Limits{})
 	if err != nil || r.Termination != milp.Optimal {
 		t.Fatal(r, err)
 	}
@@ -92,7 +93,7 @@ func TestClassesApart(t *testing.T) {
 	}
 	for _, b := range []bounds.Bound{
 		mustGrid(t, preemptive.SlottedGrid, in, obj, preemptive.GridOptions{}).Bound,
-		{Name: "bouts", Class: whole.Class, Objective: obj, Value: whole.Lower},
+		{Name: "bouts", Class: whole.Class, Objective: obj, Value: whole.Bound},
 	} {
 		if b.Divides(continuous, obj) == nil || b.Divides(slotted, obj) != nil {
 			t.Errorf("%s of class %v divides what it must not", b.Name, b.Class)

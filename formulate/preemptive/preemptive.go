@@ -60,6 +60,7 @@ import (
 
 	"yardstick/formulate"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -68,25 +69,6 @@ type Options struct {
 	// NonPreemptive asks for class Ns: every job has one bout.
 	NonPreemptive bool
 	Limits        milp.Limits
-}
-
-// Result is what a solve has found out.
-type Result struct {
-	Class sched.Class // Ps or Ns: of Schedule, and the class that Lower is proven for
-	// Schedule is the best one found; nil if the program is a relaxation.
-	Schedule *sched.Schedule
-	Cost     *big.Rat // of Schedule, or nil
-	// Lower is a proven lower bound on the cost of every schedule of the class
-	// on the instance's slots. It is none for schedules in continuous time. Where
-	// weighted costs are no float64s it misses the optimum by their rounding.
-	Lower *big.Rat
-	// Claimed is the bound that a solver claimed without proof, or nil.
-	Claimed  *big.Rat
-	Relation formulate.Relation
-	Rows     int
-	Cols     int
-	Nonzeros int
-	MIP      *milp.Result
 }
 
 // Build returns the program, for inspection and for other solvers. Solve does
@@ -121,11 +103,12 @@ func Build(in *sched.Instance, obj sched.Objective, opt Options) (*formulate.Pro
 	return out, nil
 }
 
-// Solve solves the program. Reaching a limit leaves Lower below Cost; it is not
-// an error.
+// Solve solves the program. The bound is on schedules of class Ps, or Ns, on the
+// instance's slots, and none in continuous time. Where weighted costs are no float64s
+// it misses the optimum by their rounding. A relaxation gives no schedule.
 //
 // Errors: as for Build, but that the mean may be asked for; the solver cannot run.
-func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*exact.Result, error) {
 	out, err := solve(ctx, in, obj, solver, opt)
 	if err != nil {
 		return nil, fmt.Errorf("preemptive: instance %q: %w", in.Name, err)
@@ -133,7 +116,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	return out, nil
 }
 
-func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*exact.Result, error) {
 	p, err := newProblem(in, obj, opt.NonPreemptive)
 	if err != nil {
 		return nil, err
@@ -143,16 +126,18 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Class: p.class, Relation: p.relation(), Rows: len(m.model.Rows), Cols: len(m.model.Vars), Nonzeros: m.model.Nonzeros()}
-	if out.MIP, err = solver.Solve(ctx, m.model, milp.Start{X: m.point(best), Round: m.listed}, opt.Limits); err != nil {
+	r, err := solver.Solve(ctx, m.model, milp.Start{X: m.point(best), Round: m.listed}, opt.Limits)
+	if err != nil {
 		return nil, err
 	}
-	if err := out.MIP.Validate(); err != nil {
+	if err := r.Validate(); err != nil {
 		return nil, err
 	}
+	program := formulate.Program{Model: m.model, Relation: p.relation()}
+	out := &exact.Result{Class: p.class, Termination: r.Termination, Nodes: r.Stats.Nodes, Programs: []exact.Program{{Relation: program.Relation.String(), Solver: solver.Name(),
+		Rows: len(m.model.Rows), Cols: len(m.model.Vars), Nonzeros: m.model.Nonzeros(), Integers: m.model.Integers(), Result: r}}}
 	lower := p.trivial()
-	program := formulate.Program{Model: m.model, Relation: out.Relation}
-	if bound, evidence := program.DualBound(out.MIP); !math.IsInf(bound, 0) { // +Inf could only be a mistake: the program has a point
+	if bound, evidence := program.DualBound(r); !math.IsInf(bound, 0) { // +Inf could only be a mistake: the program has a point
 		b := new(big.Rat).SetFloat64(bound)
 		if evidence == milp.Claimed {
 			out.Claimed = p.objective(b)
@@ -160,11 +145,11 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 			lower = b
 		}
 	}
-	out.Lower = p.objective(lower)
-	if out.Relation != formulate.Exact {
+	out.Bound = p.objective(lower)
+	if program.Relation != formulate.Exact {
 		return out, nil
 	}
-	if found, err := m.bouts(out.MIP.X); err == nil {
+	if found, err := m.bouts(r.X); err == nil {
 		best = p.better(best, found)
 	}
 	out.Cost = p.objective(p.cost(best))

@@ -13,6 +13,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -21,27 +22,27 @@ import (
 var certified = branch.New(lpsolve.LP{})
 
 // mustSolve solves an instance to proven optimality and checks the schedule.
-func mustSolve(t testing.TB, in *sched.Instance, obj sched.Objective, o preemptive.Options) *preemptive.Result {
+func mustSolve(t testing.TB, in *sched.Instance, obj sched.Objective, o preemptive.Options) *exact.Result {
 	t.Helper()
 	r, err := preemptive.Solve(context.Background(), in, obj, certified, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, in, obj, r)
-	if !r.Optimal() || r.Lower.Cmp(r.Cost) != 0 || r.MIP.Termination != milp.Optimal {
-		t.Fatalf("%+v: cost %v, lower bound %v", r.MIP, r.Cost, r.Lower)
+	if !r.Optimal() || r.Bound.Cmp(r.Cost) != 0 || r.Programs[0].Result.Termination != milp.Optimal {
+		t.Fatalf("%+v: cost %v, lower bound %v", r.Programs[0].Result, r.Cost, r.Bound)
 	}
 	return r
 }
 
-func check(t testing.TB, in *sched.Instance, obj sched.Objective, r *preemptive.Result) {
+func check(t testing.TB, in *sched.Instance, obj sched.Objective, r *exact.Result) {
 	t.Helper()
-	if r.Relation != formulate.Exact || r.Schedule.Class != r.Class || !r.Class.Slotted {
-		t.Fatalf("%v: a schedule of class %v in a result of class %v", r.Relation, r.Schedule.Class, r.Class)
+	if r.Programs[0].Relation != formulate.Exact.String() || r.Schedule.Class != r.Class || !r.Class.Slotted {
+		t.Fatalf("%v: a schedule of class %v in a result of class %v", r.Programs[0].Relation, r.Schedule.Class, r.Class)
 	}
 	v := schedtest.Verify(t, in, r.Schedule)
-	if v.Cost(obj).Cmp(r.Cost) != 0 || r.Lower.Cmp(r.Cost) > 0 {
-		t.Fatalf("%v: the schedule costs %v, the result says %v, no less than %v\n%+v", obj, v.Cost(obj), r.Cost, r.Lower, r.Schedule)
+	if v.Cost(obj).Cmp(r.Cost) != 0 || r.Bound.Cmp(r.Cost) > 0 {
+		t.Fatalf("%v: the schedule costs %v, the result says %v, no less than %v\n%+v", obj, v.Cost(obj), r.Cost, r.Bound, r.Schedule)
 	}
 }
 
@@ -86,7 +87,7 @@ func TestAgainstSearch(t *testing.T) {
 		var cost [2]*big.Rat
 		for i, once := range []bool{false, true} {
 			got := mustSolve(t, in, obj, preemptive.Options{NonPreemptive: once})
-			want, err := bouts.Solve(context.Background(), in, obj, bouts.Options{NonPreemptive: once})
+			want, err := bouts.Search{NonPreemptive: once}.Solve(context.Background(), in, obj, exact.Limits{})
 			if err != nil || want.Termination != milp.Optimal {
 				t.Fatal(want, err)
 			}
@@ -184,10 +185,10 @@ func TestRelaxation(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, best := schedtest.BruteForce(in, sched.TotalCompletion)
-		if r.Lower.Cmp(best) > 0 {
-			t.Errorf("seed %d: %v exceeds %v", seed, r.Lower, best)
+		if r.Bound.Cmp(best) > 0 {
+			t.Errorf("seed %d: %v exceeds %v", seed, r.Bound, best)
 		}
-		if r.Relation == formulate.Relaxation {
+		if r.Programs[0].Relation == formulate.Relaxation.String() {
 			relaxed++
 			if r.Schedule != nil || r.Cost != nil || r.Optimal() {
 				t.Errorf("seed %d: a schedule from a relaxation", seed)
@@ -204,7 +205,7 @@ func TestLimits(t *testing.T) {
 	cut := 0
 	for seed := range uint64(6) {
 		in := heavy(seed, 4)
-		opt, err := bouts.Solve(context.Background(), in, sched.Makespan, bouts.Options{})
+		opt, err := bouts.Search{}.Solve(context.Background(), in, sched.Makespan, exact.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,10 +214,10 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, in, sched.Makespan, r)
-		if r.Lower.Cmp(opt.Cost) > 0 || r.Cost.Cmp(opt.Cost) < 0 {
-			t.Errorf("seed %d: the optimum %v is not in [%v, %v]", seed, opt.Cost, r.Lower, r.Cost)
+		if r.Bound.Cmp(opt.Cost) > 0 || r.Cost.Cmp(opt.Cost) < 0 {
+			t.Errorf("seed %d: the optimum %v is not in [%v, %v]", seed, opt.Cost, r.Bound, r.Cost)
 		}
-		if r.MIP.Termination == milp.NodeLimit {
+		if r.Programs[0].Result.Termination == milp.NodeLimit {
 			cut++
 		}
 	}

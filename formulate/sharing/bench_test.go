@@ -57,7 +57,7 @@ func BenchmarkProgram(b *testing.B) {
 				for b.Loop() {
 					solved, most = 0, 0
 					for seed := range uint64(instances) {
-						r, _, err := sharing.SolveProgram(context.Background(), sample(seed, jobs, gpus), sched.TotalCompletion, branch.New(lpsolve.LP{}), milp.Limits{Time: 10 * time.Second})
+						r, err := sharing.SolveProgram(context.Background(), sample(seed, jobs, gpus), sched.TotalCompletion, branch.New(lpsolve.LP{}), milp.Limits{Time: 10 * time.Second})
 						if err != nil {
 							b.Fatal(err)
 						}

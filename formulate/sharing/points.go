@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"slices"
 
-	"yardstick/formulate"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -163,50 +163,44 @@ func mostOf(x []float64, cols []int, n int) []int {
 	return order
 }
 
-// Run is what became of a program.
-type Run struct {
-	Rows, Cols, Nonzeros, Integers int
-	Relation                       formulate.Relation
-	Result                         *milp.Result // costs are in slots, times weights, without releases
-}
-
 // SolveProgram solves the program of [Build], with costs in slots so that bounds
-// can be rounded up to them, and starts from the schedule that limits it. Lower is
-// what the solver proved, or what holds before, and Termination the solver's own: of a
-// relaxation it may be OPTIMAL with Lower below Cost.
+// can be rounded up to them, and starts from the schedule that limits it. The
+// bound is what the solver proved, or what holds before, and the termination the
+// solver's own: of a relaxation it may be OPTIMAL with a bound below the cost. The
+// solver's costs are in slots, times weights, without releases.
 //
 // Errors: as for Build; the solver cannot run.
-func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, l milp.Limits) (*Result, *Run, error) {
+func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, l milp.Limits) (*exact.Result, error) {
 	pr, err := newProgram(in, obj, 1)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r, err := solver.Solve(ctx, pr.model, milp.Start{X: pr.point(pr.start), Round: pr.listed}, l)
 	if err != nil {
-		return nil, nil, fmt.Errorf("sharing: %w", err)
+		return nil, fmt.Errorf("sharing: %w", err)
 	}
 	if err := r.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("sharing: %w", err)
+		return nil, fmt.Errorf("sharing: %w", err)
 	}
 	m := pr.model
-	run := &Run{Rows: len(m.Rows), Cols: len(m.Vars), Nonzeros: m.Nonzeros(), Integers: m.Integers(), Relation: pr.relation, Result: r}
 	best, cost := pr.start, pr.cost(ends(pr.start))
 	if r.X != nil {
 		if found := pr.plans(r.X); found != nil && pr.cost(ends(found)).Cmp(cost) < 0 {
 			best, cost = found, pr.cost(ends(found))
 		}
 	}
-	out := &Result{Termination: r.Termination, Schedule: pr.schedule(best), Cost: cost, Nodes: r.Stats.Nodes}
+	out := &exact.Result{Class: sched.Class{Kind: sched.S, Slotted: true}, Termination: r.Termination, Schedule: pr.schedule(best), Cost: cost, Nodes: r.Stats.Nodes,
+		Programs: []exact.Program{{Relation: pr.relation.String(), Solver: solver.Name(), Rows: len(m.Rows), Cols: len(m.Vars), Nonzeros: m.Nonzeros(), Integers: m.Integers(), Result: r}}}
 	if err := out.Schedule.CheckEnd(); err != nil {
-		return nil, nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
+		return nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	s := newSearch(ctx, pr.problem, 0)
 	root := s.root()
-	out.Lower = s.exactly(s.bound(&root, 0))
+	out.Bound = s.exactly(s.bound(&root, 0))
 	if r.Dual == milp.Proven && !math.IsInf(r.DualBound, 0) {
-		if proven := s.objective(new(big.Rat).SetFloat64(r.DualBound)); proven.Cmp(out.Lower) > 0 {
-			out.Lower = proven
+		if proven := s.objective(new(big.Rat).SetFloat64(r.DualBound)); proven.Cmp(out.Bound) > 0 {
+			out.Bound = proven
 		}
 	}
-	return out, run, nil
+	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -42,13 +43,13 @@ func TestProgramAgainstEnumeration(t *testing.T) {
 		in := tiny(seed)
 		obj := objectives[seed/4%4]
 		_, want := schedtest.SharingBruteForce(in, obj)
-		r, run, err := sharing.SolveProgram(context.Background(), in, obj, branch.New(lpsolve.LP{}), milp.Limits{Nodes: 20_000})
+		r, err := sharing.SolveProgram(context.Background(), in, obj, branch.New(lpsolve.LP{}), milp.Limits{Nodes: 20_000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := schedtest.Verify(t, in, r.Schedule)
-		if r.Termination != milp.Optimal || run.Relation != formulate.Exact || r.Cost.Cmp(want) != 0 || v.Cost(obj).Cmp(want) != 0 || r.Lower.Cmp(want) != 0 {
-			t.Errorf("seed %d, %v: %v, between %v and %v, want %v, %v, %d nodes", seed, obj, r.Termination, r.Lower, r.Cost, want, run.Relation, r.Nodes)
+		if r.Termination != milp.Optimal || r.Programs[0].Relation != formulate.Exact.String() || r.Cost.Cmp(want) != 0 || v.Cost(obj).Cmp(want) != 0 || r.Bound.Cmp(want) != 0 {
+			t.Errorf("seed %d, %v: %v, between %v and %v, want %v, %v, %d nodes", seed, obj, r.Termination, r.Bound, r.Cost, want, r.Programs[0].Relation, r.Nodes)
 		}
 		for _, b := range everyBound(t, in, obj) {
 			if err := b.Divides(v.Class(), obj); err != nil {
@@ -67,18 +68,18 @@ func TestProgramAgainstEnumeration(t *testing.T) {
 
 // solveProgram solves the program, checks what holds of every answer, and returns it
 // with the optimum by search.
-func solveProgram(t *testing.T, in *sched.Instance, obj sched.Objective, l milp.Limits) (*sharing.Result, *big.Rat) {
+func solveProgram(t *testing.T, in *sched.Instance, obj sched.Objective, l milp.Limits) (*exact.Result, *big.Rat) {
 	t.Helper()
-	r, run, err := sharing.SolveProgram(context.Background(), in, obj, branch.New(lpsolve.LP{}), l)
+	r, err := sharing.SolveProgram(context.Background(), in, obj, branch.New(lpsolve.LP{}), l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	optimum := solve(t, in, obj).Cost
 	v := schedtest.Verify(t, in, r.Schedule)
-	if v.Cost(obj).Cmp(r.Cost) != 0 || v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) || r.Lower.Cmp(optimum) > 0 || r.Cost.Cmp(optimum) < 0 {
-		t.Errorf("%s, %v: the schedule costs %v, of class %v; the result says %v, at least %v, and the optimum is %v", in.Name, obj, v.Cost(obj), v.Class(), r.Cost, r.Lower, optimum)
+	if v.Cost(obj).Cmp(r.Cost) != 0 || v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) || r.Bound.Cmp(optimum) > 0 || r.Cost.Cmp(optimum) < 0 {
+		t.Errorf("%s, %v: the schedule costs %v, of class %v; the result says %v, at least %v, and the optimum is %v", in.Name, obj, v.Cost(obj), v.Class(), r.Cost, r.Bound, optimum)
 	}
-	if r.Termination == milp.Optimal && run.Relation == formulate.Exact && r.Cost.Cmp(optimum) != 0 {
+	if r.Termination == milp.Optimal && r.Programs[0].Relation == formulate.Exact.String() && r.Cost.Cmp(optimum) != 0 {
 		t.Errorf("%s, %v: an exact program was solved, and its point costs %v, the optimum %v", in.Name, obj, r.Cost, optimum)
 	}
 	return r, optimum
@@ -96,7 +97,7 @@ func TestProgramAgainstSearch(t *testing.T) {
 			switch {
 			case r.Termination == milp.NodeLimit:
 				stopped++
-			case r.Lower.Cmp(optimum) == 0:
+			case r.Bound.Cmp(optimum) == 0:
 				closed++
 			}
 		}
@@ -121,7 +122,7 @@ func TestProgramOfWeights(t *testing.T) {
 			}
 		}
 		got, optimum := solveProgram(t, in, sched.WeightedCompletion, milp.Limits{Nodes: 20_000})
-		gap := new(big.Rat).Sub(optimum, got.Lower)
+		gap := new(big.Rat).Sub(optimum, got.Bound)
 		if f, _ := gap.Quo(gap, optimum).Float64(); f < 1e-9 {
 			closed++
 		}
@@ -141,7 +142,7 @@ func TestProgramTooLarge(t *testing.T) {
 		in  *sched.Instance
 		obj sched.Objective
 	}{"slots": {long, sched.TotalJCT}, "weights": {heavy, sched.WeightedCompletion}} {
-		if _, _, err := sharing.SolveProgram(context.Background(), c.in, c.obj, branch.New(lpsolve.LP{}), milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
+		if _, err := sharing.SolveProgram(context.Background(), c.in, c.obj, branch.New(lpsolve.LP{}), milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := sharing.Build(c.in, c.obj); !errors.Is(err, sched.ErrNotApplicable) {

@@ -102,8 +102,8 @@ func TestLimits(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if v := schedtest.Verify(t, in, r.Schedule); v.Cost(obj).Cmp(r.Cost) != 0 || r.Lower.Cmp(r.Cost) > 0 ||
-					(r.Termination == milp.Optimal) != (r.Lower.Cmp(r.Cost) == 0) || r.Nodes > nodes+1000 {
+				if v := schedtest.Verify(t, in, r.Schedule); v.Cost(obj).Cmp(r.Cost) != 0 || r.Bound.Cmp(r.Cost) > 0 ||
+					(r.Termination == milp.Optimal) != (r.Bound.Cmp(r.Cost) == 0) || r.Nodes > nodes+1000 {
 					t.Fatalf("seed %d, %d nodes: %+v", seed, nodes, r)
 				}
 			}

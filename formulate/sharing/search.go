@@ -8,22 +8,9 @@ import (
 	"slices"
 
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
-
-// Result is what a search has found out.
-type Result struct {
-	// Termination is OPTIMAL, or NODE_LIMIT, TIME_LIMIT or INTERRUPTED.
-	Termination milp.Termination
-	// Schedule is the best schedule found, of class Ss. There always is one.
-	Schedule *sched.Schedule
-	Cost     *big.Rat // of Schedule
-	// Lower is a proven lower bound on the cost of every schedule of class Ss: Cost
-	// iff the schedule is proven to be optimal, and otherwise what holds before
-	// anything is decided.
-	Lower *big.Rat
-	Nodes int
-}
 
 // Solve finds an optimal schedule of class Ss by depth-first branch and bound over
 // time: in every slot any of the waiting jobs may start, with any option and any
@@ -42,10 +29,11 @@ type Result struct {
 // index.
 //
 // The result is a function of the instance, the objective and l.Nodes unless
-// l.Time or the context ends the search.
+// l.Time or the context ends the search; then the bound is what holds before anything
+// is decided.
 //
 // Errors: sched.ErrNotApplicable.
-func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l milp.Limits) (*Result, error) {
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
 		return nil, err
@@ -60,14 +48,14 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l milp.
 	root := s.root()
 	lower := s.exactly(s.bound(&root, 0))
 	s.branch(&root, 0)
-	r := &Result{Termination: milp.Optimal, Schedule: p.schedule(s.best), Cost: s.cost, Lower: s.cost, Nodes: s.nodes}
+	r := &exact.Result{Class: sched.Class{Kind: sched.S, Slotted: true}, Termination: milp.Optimal, Schedule: p.schedule(s.best), Cost: s.cost, Bound: s.cost, Nodes: s.nodes}
 	if err := r.Schedule.CheckEnd(); err != nil {
 		return nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
 	if !s.stopped || lower.Cmp(s.cost) >= 0 {
 		return r, nil
 	}
-	r.Lower = lower
+	r.Bound = lower
 	switch {
 	case ctx.Err() != nil:
 		r.Termination = milp.Interrupted

@@ -9,6 +9,7 @@ import (
 	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -31,14 +32,14 @@ func small(seed uint64) *sched.Instance {
 	return in
 }
 
-func solve(t testing.TB, in *sched.Instance, obj sched.Objective) *sharing.Result {
+func solve(t testing.TB, in *sched.Instance, obj sched.Objective) *exact.Result {
 	t.Helper()
 	r, err := sharing.Solve(context.Background(), in, obj, milp.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := schedtest.Verify(t, in, r.Schedule)
-	if r.Termination != milp.Optimal || v.Cost(obj).Cmp(r.Cost) != 0 || r.Lower.Cmp(r.Cost) != 0 || v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) {
+	if r.Termination != milp.Optimal || v.Cost(obj).Cmp(r.Cost) != 0 || r.Bound.Cmp(r.Cost) != 0 || v.Class() != (sched.Class{Kind: sched.S, Slotted: true}) {
 		t.Fatalf("%+v, the schedule costs %v", r, v.Cost(obj))
 	}
 	return r

@@ -11,6 +11,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -54,14 +55,13 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
-func report(b *testing.B, r *timeindexed.Result) {
-	b.ReportMetric(gap(r.Lower, r.Cost), "gap-%")
+func report(b *testing.B, r *exact.Result) {
+	b.ReportMetric(gap(r.Bound, r.Cost), "gap-%")
 	if r.Claimed != nil {
 		b.ReportMetric(gap(r.Claimed, r.Cost), "claimed-gap-%")
 	}
-	b.ReportMetric(r.Slot.Seconds(), "slot-s")
-	for _, run := range r.Solves {
-		if run.Clashes == 0 && run.Name[0] == 'd' {
+	for _, run := range r.Programs {
+		if run.Added == 0 && run.Name[0] == 'd' {
 			b.ReportMetric(float64(run.Rows), "rows")
 			b.ReportMetric(float64(run.Cols), "cols")
 			b.ReportMetric(run.Result.Stats.Wall.Seconds(), "down-s")
@@ -71,7 +71,7 @@ func report(b *testing.B, r *timeindexed.Result) {
 			}
 		}
 	}
-	b.ReportMetric(float64(len(r.Solves)), "programs")
+	b.ReportMetric(float64(len(r.Programs)), "programs")
 }
 
 func gap(lower, cost *big.Rat) float64 {

@@ -66,9 +66,9 @@ func ExampleSolve() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println("slot", r.Slot, "optimum in", r.Lower.RatString(), "to", r.Cost.RatString(), "exact:", r.Exact)
+		fmt.Println("slot", slot, "optimum in", r.Bound.RatString(), "to", r.Cost.RatString(), r.Termination)
 	}
 	// Output:
-	// slot 1s optimum in 9000000 to 9000000 exact: true
-	// slot 2s optimum in 8000000 to 9000000 exact: false
+	// slot 1s optimum in 9000000 to 9000000 OPTIMAL
+	// slot 2s optimum in 8000000 to 9000000 RESOLUTION_LIMIT
 }

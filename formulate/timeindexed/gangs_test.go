@@ -44,7 +44,7 @@ type interval struct{ lower, cost *big.Rat }
 
 func byFormulation(tb testing.TB, in *sched.Instance, obj sched.Objective, l milp.Limits) interval {
 	r := solve(tb, in, obj, timeindexed.Options{Slot: sched.Second, Limits: l})
-	return interval{r.Lower, r.Cost}
+	return interval{r.Bound, r.Cost}
 }
 
 func bySearch(tb testing.TB, in *sched.Instance, obj sched.Objective, l milp.Limits) interval {
@@ -55,7 +55,7 @@ func bySearch(tb testing.TB, in *sched.Instance, obj sched.Objective, l milp.Lim
 	if cost := schedtest.Verify(tb, in, r.Schedule).Cost(obj); cost.Cmp(r.Cost) != 0 {
 		tb.Fatalf("%s: the schedule costs %v, not %v", in.Name, cost, r.Cost)
 	}
-	return interval{r.Lower, r.Cost}
+	return interval{r.Bound, r.Cost}
 }
 
 // Ten jobs on 2×4 GPUs: both routes prove the same optimum.

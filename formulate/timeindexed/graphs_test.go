@@ -30,8 +30,8 @@ func TestGraphs(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		v := schedtest.Verify(t, in, r.Schedule)
-		if r.Lower.Cmp(optimum) > 0 || v.Cost(sched.TotalCompletion).Cmp(optimum) < 0 {
-			t.Errorf("seed %d: bound %v, schedule %v, the optimum is %v", seed, r.Lower, v.Cost(sched.TotalCompletion), optimum)
+		if r.Bound.Cmp(optimum) > 0 || v.Cost(sched.TotalCompletion).Cmp(optimum) < 0 {
+			t.Errorf("seed %d: bound %v, schedule %v, the optimum is %v", seed, r.Bound, v.Cost(sched.TotalCompletion), optimum)
 		}
 	}
 	if graphs < 15 {

@@ -12,6 +12,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -22,13 +23,13 @@ func TestIncumbent(t *testing.T) {
 	r := schedtest.Rand(8)
 	for range 20 {
 		in := whole(r, 5, 2, 3)
-		best, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exhaustive.Limits{})
+		best, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exact.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := solve(t, in, sched.TotalCompletion, timeindexed.Options{Slot: sched.Second, Incumbent: best.Schedule})
 		if got.Cost.Cmp(best.Cost) != 0 || !got.Optimal() {
-			t.Errorf("interval [%v, %v], optimum %v", got.Lower, got.Cost, best.Cost)
+			t.Errorf("interval [%v, %v], optimum %v", got.Bound, got.Cost, best.Cost)
 		}
 		for name, spoil := range map[string]func(*sched.Schedule){
 			"class":   func(s *sched.Schedule) { s.Class.Kind = sched.P },
@@ -196,13 +197,13 @@ func TestSizeAndSlot(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := solve(t, in, sched.TotalCompletion, timeindexed.Options{})
-		if got.Slot != slot {
-			t.Errorf("slot %v, default %v", got.Slot, slot)
+		if chosen, _, err := timeindexed.Grid(in, sched.TotalCompletion, timeindexed.Options{}); err != nil || chosen != slot {
+			t.Errorf("slot %v, %v, default %v", chosen, err, slot)
 		}
-		if len(got.Solves) == 0 {
+		if len(got.Programs) == 0 {
 			continue
 		}
-		if run := got.Solves[0]; run.Cols != cols || run.Rows > rows || run.Nonzeros > nonzeros || cols > 5000 || nonzeros > 150_000 {
+		if run := got.Programs[0]; run.Cols != cols || run.Rows > rows || run.Nonzeros > nonzeros || cols > 5000 || nonzeros > 150_000 {
 			t.Errorf("size %d×%d with %d nonzeros, built %d×%d with %d", rows, cols, nonzeros, run.Rows, run.Cols, run.Nonzeros)
 		}
 	}
@@ -215,10 +216,10 @@ func TestTinyWeight(t *testing.T) {
 	in.Jobs[1].Weight = 1e-12
 	got := solve(t, in, sched.WeightedCompletion, timeindexed.Options{Slot: 10 * sched.Second})
 	if want := optimum(t, in, sched.WeightedCompletion); !within(got, want) {
-		t.Errorf("optimum %v, interval [%v, %v]", want, got.Lower, got.Cost)
+		t.Errorf("optimum %v, interval [%v, %v]", want, got.Bound, got.Cost)
 	}
-	if len(got.Solves) == 0 || got.Solves[0].Cols > 200 {
-		t.Errorf("programs %+v", got.Solves)
+	if len(got.Programs) == 0 || got.Programs[0].Cols > 200 {
+		t.Errorf("programs %+v", got.Programs)
 	}
 }
 
@@ -229,11 +230,11 @@ func TestWrongClaims(t *testing.T) {
 	in := busy(1, 10)
 	proven := solve(t, in, sched.TotalCompletion, timeindexed.Options{})
 	claimed := solveBy(t, lpsolve.MIP{}, in, sched.TotalCompletion, timeindexed.Options{})
-	if claimed.Lower.Cmp(proven.Cost) > 0 || claimed.Cost.Cmp(proven.Lower) < 0 {
-		t.Errorf("proven [%v, %v], with lp_solve [%v, %v]", proven.Lower, proven.Cost, claimed.Lower, claimed.Cost)
+	if claimed.Bound.Cmp(proven.Cost) > 0 || claimed.Cost.Cmp(proven.Bound) < 0 {
+		t.Errorf("proven [%v, %v], with lp_solve [%v, %v]", proven.Bound, proven.Cost, claimed.Bound, claimed.Cost)
 	}
-	if gap(proven.Lower, proven.Cost) > 1 {
-		t.Errorf("proven [%v, %v]", proven.Lower, proven.Cost)
+	if gap(proven.Bound, proven.Cost) > 1 {
+		t.Errorf("proven [%v, %v]", proven.Bound, proven.Cost)
 	}
 }
 

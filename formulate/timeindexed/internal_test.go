@@ -10,6 +10,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -107,7 +108,7 @@ func TestClashIsFound(t *testing.T) {
 	_, want := schedtest.BruteForce(in, sched.TotalCompletion)
 	alone := p.objective(p.trivial())
 	if !got.Optimal() || got.Cost.Cmp(want) != 0 || want.Cmp(alone) <= 0 {
-		t.Errorf("interval [%v, %v], optimum %v, alone %v", got.Lower, got.Cost, want, alone)
+		t.Errorf("interval [%v, %v], optimum %v, alone %v", got.Bound, got.Cost, want, alone)
 	}
 }
 
@@ -222,15 +223,19 @@ func TestPackingAgreesWithExhaustive(t *testing.T) {
 			t.Fatal(err)
 		}
 		schedtest.Verify(t, in, got.Schedule)
-		best, err := exhaustive.Solve(context.Background(), in, obj, exhaustive.Limits{})
+		best, err := exhaustive.Solve(context.Background(), in, obj, exact.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Lower.Cmp(best.Cost) > 0 || got.Cost.Cmp(best.Cost) < 0 || got.Exact && !got.Optimal() {
-			t.Errorf("instance %d, %v: optimum %v, interval [%v, %v]", k, obj, best.Cost, got.Lower, got.Cost)
+		_, divides, err := Grid(in, obj, Options{Slot: sched.Second})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if n := len(got.Solves); n > 0 {
-			clashes += got.Solves[n-1].Clashes
+		if got.Bound.Cmp(best.Cost) > 0 || got.Cost.Cmp(best.Cost) < 0 || divides && !got.Optimal() {
+			t.Errorf("instance %d, %v: optimum %v, interval [%v, %v]", k, obj, best.Cost, got.Bound, got.Cost)
+		}
+		if n := len(got.Programs); n > 0 {
+			clashes += got.Programs[n-1].Added
 		}
 	}
 	t.Logf("%d clashes", clashes)

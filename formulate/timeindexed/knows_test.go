@@ -28,10 +28,10 @@ func TestProgramsAgreeWithExhaustive(t *testing.T) {
 		for _, x := range []timeindexed.Program{timeindexed.Starts, timeindexed.Configurations, timeindexed.Servers} {
 			got := solve(t, in, obj, timeindexed.Options{Slot: sched.Second, Program: x})
 			if !got.Optimal() || got.Cost.Cmp(want) != 0 {
-				t.Errorf("instance %d, %v, %v: optimum %v, interval [%v, %v]", k, obj, x, want, got.Lower, got.Cost)
+				t.Errorf("instance %d, %v, %v: optimum %v, interval [%v, %v]", k, obj, x, want, got.Bound, got.Cost)
 			}
-			for _, run := range got.Solves {
-				if x == timeindexed.Servers && run.Relation != formulate.Exact {
+			for _, run := range got.Programs {
+				if x == timeindexed.Servers && run.Relation != formulate.Exact.String() {
 					t.Errorf("instance %d: the program with servers is called %v", k, run.Relation)
 				}
 			}
@@ -51,7 +51,7 @@ func TestProgramsHoldOptimum(t *testing.T) {
 			for _, o := range []timeindexed.Options{{Slot: sched.Second, Limits: milp.Limits{Nodes: 20}}, {Slot: 4 * sched.Second, Limits: milp.Limits{Nodes: 100}}, {Slot: sched.Second, Limits: milp.Limits{Nodes: 1}}} {
 				o.Program = x
 				if got := solve(t, in, obj, o); !within(got, want) {
-					t.Errorf("instance %d, %v, %v, %+v: optimum %v, interval [%v, %v]", k, obj, x, o, want, got.Lower, got.Cost)
+					t.Errorf("instance %d, %v, %v, %+v: optimum %v, interval [%v, %v]", k, obj, x, o, want, got.Bound, got.Cost)
 				}
 			}
 		}
@@ -67,7 +67,7 @@ func TestProgramsOfClaims(t *testing.T) {
 		want := optimum(t, in, obj)
 		for _, x := range []timeindexed.Program{timeindexed.Configurations, timeindexed.Servers} {
 			if got := solveBy(t, lpsolve.MIP{}, in, obj, timeindexed.Options{Slot: sched.Second, Program: x}); !within(got, want) || got.Cost.Cmp(want) != 0 {
-				t.Errorf("instance %d, %v, %v: optimum %v, interval [%v, %v]", k, obj, x, want, got.Lower, got.Cost)
+				t.Errorf("instance %d, %v, %v: optimum %v, interval [%v, %v]", k, obj, x, want, got.Bound, got.Cost)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -92,7 +93,7 @@ func TestLadderOfPrograms(t *testing.T) {
 		if p := problemOf(t, in, obj); !p.divides(sched.Second) {
 			t.Fatalf("instance %d is not of whole seconds", k)
 		}
-		best, err := exhaustive.Solve(context.Background(), in, obj, exhaustive.Limits{})
+		best, err := exhaustive.Solve(context.Background(), in, obj, exact.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestLadderRoundsSafely(t *testing.T) {
 	for k := range 45 {
 		in := schedtest.Gang(r, schedtest.Shape{Jobs: 3 + r.IntN(2), Servers: 2, GPUs: 2 + r.IntN(2), Stages: 1 + r.IntN(2), Traffic: true, Weights: true, Uniform: k%2 == 0})
 		obj := totals[k%3]
-		best, err := exhaustive.Solve(context.Background(), in, obj, exhaustive.Limits{})
+		best, err := exhaustive.Solve(context.Background(), in, obj, exact.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,8 +272,8 @@ func TestClashInSolves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last := got.Solves[len(got.Solves)-1]; !got.Optimal() || got.Cost.Cmp(want) != 0 || last.Clashes > 0 != clashes {
-			t.Errorf("%v: interval [%v, %v], optimum %v, %d clashes", x, got.Lower, got.Cost, want, last.Clashes)
+		if last := got.Programs[len(got.Programs)-1]; !got.Optimal() || got.Cost.Cmp(want) != 0 || last.Added > 0 != clashes {
+			t.Errorf("%v: interval [%v, %v], optimum %v, %d clashes", x, got.Bound, got.Cost, want, last.Added)
 		}
 	}
 }

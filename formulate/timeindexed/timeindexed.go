@@ -22,6 +22,7 @@ import (
 
 	"yardstick/formulate"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -39,45 +40,20 @@ type Options struct {
 	Incumbent *sched.Schedule
 }
 
-// Result is an interval around the optimum.
-type Result struct {
-	Schedule *sched.Schedule // feasible
-	Cost     *big.Rat        // of Schedule
-	// Lower is a proven lower bound on the optimum in continuous time. It is
-	// never less than what the jobs cost each alone.
-	Lower *big.Rat
-	// Claimed is the lower bound that a solver claimed without proof, if one
-	// did; nil otherwise.
-	Claimed *big.Rat
-	Slot    sched.Time
-	// Exact reports that the slot divides all data. Then Lower falls short of
-	// the optimum only if a limit was reached.
-	Exact  bool
-	Solves []Run
-}
+// SlotLimit is the termination of a solve that solved all of its programs and left an
+// interval, as wide as the slots are long.
+const SlotLimit milp.Termination = "RESOLUTION_LIMIT"
 
-// Optimal reports whether Schedule is proven to be optimal.
-func (r *Result) Optimal() bool { return r.Lower.Cmp(r.Cost) >= 0 }
-
-// Run records one integer program.
-type Run struct {
-	Name     string // down, up or exact; for the makespan followed by its limit
-	Relation formulate.Relation
-	Rows     int
-	Cols     int
-	Nonzeros int
-	Integers int
-	Clashes  int // rows that forbid starts for which no servers exist
-	Result   *milp.Result
-}
-
-// Solve bounds the optimum of an instance from both sides. Reaching a limit
-// leaves the interval wider; it is not an error.
+// Solve bounds the optimum of an instance from both sides, in continuous time and of
+// class N. The bound is never less than what the jobs cost each alone. If the slot
+// divides all data, it falls short of the optimum only where a limit was reached.
+//
+// The programs are called down, up or exact; for the makespan their limit follows.
 //
 // Errors: sched.ErrNotApplicable if the instance is not one of continuous time with
 // fixed gangs, the objective is maximised or a program is too large; ErrIncumbent; the
 // solver cannot run.
-func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*exact.Result, error) {
 	out, err := solve(ctx, in, obj, solver, opt)
 	if err != nil {
 		return nil, fmt.Errorf("timeindexed: instance %q: %w", in.Name, err)
@@ -85,7 +61,51 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	return out, nil
 }
 
-func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*Result, error) {
+func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*exact.Result, error) {
+	s, err := newSearch(ctx, in, obj, solver, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	schedule, err := s.p.schedule(s.best.stays)
+	if err != nil {
+		return nil, err
+	}
+	if err := schedule.CheckEnd(); err != nil {
+		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
+	}
+	out := &exact.Result{Class: schedule.Class, Schedule: schedule, Cost: s.p.objective(s.best.cost), Bound: s.p.objective(s.lower), Programs: s.programs}
+	if s.claimed != nil {
+		out.Claimed = s.p.objective(s.claimed)
+	}
+	for _, run := range s.programs {
+		out.Nodes += run.Result.Stats.Nodes
+	}
+	out.Termination = termination(out)
+	return out, nil
+}
+
+// termination is OPTIMAL if the interval has closed, and otherwise what ended the
+// first program that fell short; a proof that no point exists, which is how makespans
+// are excluded, does not. Where every program was solved, the slot length is what the
+// interval is wide by.
+func termination(r *exact.Result) milp.Termination {
+	if r.Optimal() {
+		return milp.Optimal
+	}
+	for _, run := range r.Programs {
+		excluded := run.Result.Termination == milp.Infeasible && run.Result.Dual == milp.Proven
+		if run.Result.Termination != milp.Optimal && !excluded {
+			return run.Result.Termination
+		}
+	}
+	return SlotLimit
+}
+
+// newSearch prepares a Solve.
+func newSearch(ctx context.Context, in *sched.Instance, obj sched.Objective, solver milp.Solver, opt Options) (*search, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
 		return nil, err
@@ -101,29 +121,14 @@ func solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 		}
 		s.best = better(s.best, better(given, p.inOrderOf(given.stays)))
 	}
-	slot := opt.Slot
-	if slot == 0 {
-		slot = p.defaultSlot(s.best.cost)
+	if s.slot = opt.Slot; s.slot == 0 {
+		s.slot = p.defaultSlot(s.best.cost)
 	}
 	if opt.Program != Starts {
 		p.splitChoices()
 	}
-	exact := p.divides(slot)
-	if err := s.run(slot, exact); err != nil {
-		return nil, err
-	}
-	schedule, err := p.schedule(s.best.stays)
-	if err != nil {
-		return nil, err
-	}
-	if err := schedule.CheckEnd(); err != nil {
-		return nil, fmt.Errorf("%w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
-	}
-	out := &Result{Schedule: schedule, Cost: p.objective(s.best.cost), Lower: p.objective(s.lower), Slot: slot, Exact: exact, Solves: s.runs}
-	if s.claimed != nil {
-		out.Claimed = p.objective(s.claimed)
-	}
-	return out, nil
+	s.exact = p.divides(s.slot)
+	return s, nil
 }
 
 // search is a Solve in progress. Costs are in units of problem.cost.
@@ -138,7 +143,10 @@ type search struct {
 	lower   *big.Rat // proven
 	claimed *big.Rat // or nil
 	clashes []clash
-	runs    []Run
+	slot    sched.Time
+	exact   bool // the slot divides all data
+
+	programs []exact.Program
 }
 
 // closed reports whether nothing is left to learn.
@@ -154,13 +162,13 @@ type step struct {
 	rounds   int     // programs solved at most because starts had no servers
 }
 
-func (s *search) run(slot sched.Time, exact bool) error {
-	down, up := grid{slot: slot}, grid{slot: slot, up: true}
+func (s *search) run() error {
+	down, up := grid{slot: s.slot}, grid{slot: s.slot, up: true}
 	steps := []step{
 		{name: "down", grid: down, relation: formulate.Relaxation, share: 0.6, rounds: 8},
 		{name: "up", grid: up, relation: formulate.Restriction, share: 1},
 	}
-	if exact {
+	if s.exact {
 		relation := s.p.exactness()
 		if s.program == Servers {
 			relation = formulate.Exact
@@ -344,7 +352,7 @@ func (s *search) solve(st *step, name string, m *program, start []float64) (*mil
 		return nil, err
 	}
 	s.spent += r.Stats.Wall
-	s.runs = append(s.runs, Run{Name: name, Relation: st.relation, Rows: len(m.model.Rows), Cols: len(m.model.Vars),
-		Nonzeros: m.model.Nonzeros(), Integers: m.model.Integers(), Clashes: len(s.clashes), Result: r})
+	s.programs = append(s.programs, exact.Program{Name: name, Relation: st.relation.String(), Solver: s.solver.Name(), Rows: len(m.model.Rows), Cols: len(m.model.Vars),
+		Nonzeros: m.model.Nonzeros(), Integers: m.model.Integers(), Added: len(s.clashes), Result: r})
 	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/verify"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -56,11 +57,11 @@ func proven(t *testing.T, in *sched.Instance, obj sched.Objective) []bounds.Boun
 	if in.Slot == 0 {
 		return all
 	}
-	r, err := bouts.Solve(context.Background(), in, obj, bouts.Options{})
+	r, err := bouts.Search{}.Solve(context.Background(), in, obj, exact.Limits{})
 	if err != nil || r.Termination != milp.Optimal {
 		t.Fatal(r, err)
 	}
-	return append(all, bounds.Bound{Name: "bout-dp", Class: r.Class, Objective: obj, Value: r.Lower})
+	return append(all, bounds.Bound{Name: "bout-dp", Class: r.Class, Objective: obj, Value: r.Bound})
 }
 
 // TestAboveBounds: no verified schedule of any policy costs less than any bound

@@ -60,7 +60,7 @@ func (e Exact) Solve(p Problem) (*Batch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%d jobs in %d slots: %w", len(p.Jobs), p.Horizon, err)
 	}
-	b := &Batch{Upper: best.Upper}
+	b := &Batch{Upper: best.Bound}
 	for i := range best.Schedule.Segments {
 		x := &best.Schedule.Segments[i]
 		b.Runs = append(b.Runs, Run{Job: p.Jobs[x.Job], Start: int64(x.Start / m.In.Slot), End: int64(x.End / m.In.Slot), Place: x.Place})

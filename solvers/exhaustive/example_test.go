@@ -7,6 +7,7 @@ import (
 
 	"yardstick/sched"
 	"yardstick/sched/verify"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 )
 
@@ -18,7 +19,7 @@ func ExampleSolve() {
 	for _, j := range []struct{ gang, seconds int }{{1, 1}, {1, 3}, {2, 2}} {
 		in.Jobs = append(in.Jobs, sched.Job{Weight: 1, Iters: int64(j.seconds), Stages: []sched.Stage{{Replicas: j.gang, Compute: 1e9}}})
 	}
-	r, err := exhaustive.Solve(context.Background(), in, sched.TotalJCT, exhaustive.Limits{})
+	r, err := exhaustive.Solve(context.Background(), in, sched.TotalJCT, exact.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,12 +29,12 @@ func ExampleSolve() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(r.Termination, "cost", v.Cost(sched.TotalJCT).RatString(), "bound", r.Lower.RatString())
+	fmt.Println(r.Termination, "cost", v.Cost(sched.TotalJCT).RatString(), "bound", r.Bound.RatString())
 	for _, s := range r.Schedule.Segments {
 		fmt.Printf("job %d [%v, %v)\n", s.Job, s.Start, s.End)
 	}
 
-	_, err = exhaustive.Solve(context.Background(), in, sched.ScheduledWeight, exhaustive.Limits{})
+	_, err = exhaustive.Solve(context.Background(), in, sched.ScheduledWeight, exact.Limits{})
 	fmt.Println(errors.Is(err, sched.ErrNotApplicable))
 	// Output:
 	// OPTIMAL cost 9000000 bound 9000000

@@ -32,39 +32,24 @@ package exhaustive
 import (
 	"context"
 	"fmt"
-	"math/big"
 
 	"yardstick/bounds"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
-// Limits bound a search. Nodes count reproducibly, time does not.
-type Limits = milp.Limits
-
-// Result is what a search has found out.
-type Result struct {
-	// Termination is OPTIMAL, or NODE_LIMIT, TIME_LIMIT or INTERRUPTED.
-	Termination milp.Termination
-	// Schedule is the best schedule found, of class N. There always is one.
-	Schedule *sched.Schedule
-	Cost     *big.Rat // of Schedule
-	// Lower is a proven lower bound on the cost of every schedule of class N;
-	// it equals Cost iff the schedule is proven optimal. After a limit it is the
-	// largest of the bounds of package bounds, of the rounds before, and of the
-	// least bound of all nodes that the last round left open.
-	Lower *big.Rat
-	Nodes int // of all rounds, and steps of the search for servers
-}
-
 // Solve searches for a schedule of class N of least cost in continuous time.
 // Nodes and the result are a function of the instance, the objective and
-// l.Nodes unless l.Time or the context ends the search.
+// l.Nodes unless l.Time or the context ends the search. Nodes are those of all rounds,
+// and steps of the search for servers. After a limit the bound is the largest of those
+// of package bounds, of the rounds before, and of the least bound of all nodes that the
+// last round left open.
 //
 // Errors: sched.ErrNotApplicable for models other than gang, slotted instances,
 // maximised objectives, more than 64 jobs, numbers or gangs too large for the
 // search's tables, and where the schedule found goes on after sched.MaxTime.
-func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limits) (*Result, error) {
+func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
 		return nil, fmt.Errorf("exhaustive: %w", err)
@@ -78,15 +63,15 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l Limit
 	if s.best.cost.Cmp(root.Value) > 0 {
 		s.run(p.rescale(root.Value))
 	}
-	r := &Result{Termination: milp.Optimal, Cost: s.best.cost, Lower: s.best.cost, Nodes: s.nodes}
+	r := &exact.Result{Class: sched.Class{Kind: sched.N}, Termination: milp.Optimal, Cost: s.best.cost, Bound: s.best.cost, Nodes: s.nodes}
 	if s.stopped != "" {
 		r.Termination = s.stopped
-		r.Lower = p.unscale(s.lower)
-		if root.Value.Cmp(r.Lower) > 0 {
-			r.Lower = root.Value
+		r.Bound = p.unscale(s.lower)
+		if root.Value.Cmp(r.Bound) > 0 {
+			r.Bound = root.Value
 		}
-		if s.best.cost.Cmp(r.Lower) <= 0 { // the bound met the incumbent all the same
-			r.Termination, r.Lower = milp.Optimal, s.best.cost
+		if s.best.cost.Cmp(r.Bound) <= 0 { // the bound met the incumbent all the same
+			r.Termination, r.Bound = milp.Optimal, s.best.cost
 		}
 	}
 	r.Schedule, err = p.decode(s.best.plan)

@@ -7,6 +7,7 @@ import (
 
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/milp"
 )
@@ -24,13 +25,13 @@ func TestGraphs(t *testing.T) {
 		}
 		for _, obj := range []sched.Objective{sched.TotalCompletion, sched.Makespan} {
 			_, optimum := schedtest.BruteForce(in, obj)
-			r, err := exhaustive.Solve(context.Background(), in, obj, exhaustive.Limits{})
+			r, err := exhaustive.Solve(context.Background(), in, obj, exact.Limits{})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			v := schedtest.Verify(t, in, r.Schedule)
-			if r.Termination != milp.Optimal || v.Cost(obj).Cmp(optimum) != 0 || r.Lower.Cmp(optimum) != 0 {
-				t.Fatalf("seed %d, %v: %s at %v, bound %v, the optimum is %v", seed, obj, r.Termination, v.Cost(obj), r.Lower, optimum)
+			if r.Termination != milp.Optimal || v.Cost(obj).Cmp(optimum) != 0 || r.Bound.Cmp(optimum) != 0 {
+				t.Fatalf("seed %d, %v: %s at %v, bound %v, the optimum is %v", seed, obj, r.Termination, v.Cost(obj), r.Bound, optimum)
 			}
 		}
 	}
@@ -46,7 +47,7 @@ func TestSlicesRefused(t *testing.T) {
 	if err := in.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exhaustive.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
+	if _, err := exhaustive.Solve(context.Background(), in, sched.TotalCompletion, exact.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 )
 
 // randomInstance draws a few jobs on two or three small servers: gangs that
@@ -64,7 +65,7 @@ func pick2(rng *rand.Rand) []sched.Objective {
 }
 
 // check verifies a result's schedule and its numbers against each other.
-func check(t *testing.T, in *sched.Instance, obj sched.Objective, r *Result) {
+func check(t *testing.T, in *sched.Instance, obj sched.Objective, r *exact.Result) {
 	t.Helper()
 	v := schedtest.Verify(t, in, r.Schedule)
 	if v.Class() != (sched.Class{Kind: sched.N}) {
@@ -73,8 +74,8 @@ func check(t *testing.T, in *sched.Instance, obj sched.Objective, r *Result) {
 	if cost := v.Cost(obj); cost.Cmp(r.Cost) != 0 {
 		t.Fatalf("schedule costs %v, the result says %v", cost, r.Cost)
 	}
-	if r.Lower.Cmp(r.Cost) > 0 {
-		t.Fatalf("lower bound %v exceeds cost %v", r.Lower, r.Cost)
+	if r.Bound.Cmp(r.Cost) > 0 {
+		t.Fatalf("lower bound %v exceeds cost %v", r.Bound, r.Cost)
 	}
 }
 
@@ -87,13 +88,13 @@ func TestAgainstBruteForce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, obj := range pick2(rng) {
-			r, err := Solve(t.Context(), in, obj, Limits{})
+			r, err := Solve(t.Context(), in, obj, exact.Limits{})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			check(t, in, obj, r)
-			if _, want := schedtest.BruteForce(in, obj); r.Termination != "OPTIMAL" || r.Cost.Cmp(want) != 0 || r.Lower.Cmp(want) != 0 {
-				t.Fatalf("seed %d, %v: %s, cost %v, lower %v; enumeration finds %v\n%+v", seed, obj, r.Termination, r.Cost, r.Lower, want, in)
+			if _, want := schedtest.BruteForce(in, obj); r.Termination != "OPTIMAL" || r.Cost.Cmp(want) != 0 || r.Bound.Cmp(want) != 0 {
+				t.Fatalf("seed %d, %v: %s, cost %v, lower %v; enumeration finds %v\n%+v", seed, obj, r.Termination, r.Cost, r.Bound, want, in)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 )
 
 // oneByOne is a plan that runs jobs one after another: an incumbent bad enough
@@ -38,7 +39,7 @@ func searchFrom(t *testing.T, in *sched.Instance, obj sched.Objective) (*search,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearch(t.Context(), p, Limits{})
+	s := newSearch(t.Context(), p, exact.Limits{})
 	s.improve(oneByOne(p))
 	s.run(wide{})
 	return s, s.best.cost

@@ -7,6 +7,7 @@ import (
 
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 )
 
 // spread returns an instance of two or three small servers and jobs that run
@@ -119,7 +120,7 @@ func TestAssignAgainstEnumeration(t *testing.T) {
 		if p.sensitive == 0 {
 			continue
 		}
-		s := newSearch(t.Context(), p, Limits{})
+		s := newSearch(t.Context(), p, exact.Limits{})
 		randomStarts(r, s)
 		order := s.inOrder()
 		pl, stuck, ok := s.assign(order)
@@ -179,7 +180,7 @@ func TestPackerAgainstEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSearch(t.Context(), p, Limits{})
+		s := newSearch(t.Context(), p, exact.Limits{})
 		gpus, running := 0, uint64(0)
 		for i := range p.jobs {
 			if r.IntN(3) == 0 {

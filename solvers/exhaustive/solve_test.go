@@ -16,10 +16,11 @@ import (
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/cuts"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
-func mustSolve(t *testing.T, in *sched.Instance, obj sched.Objective, l Limits) *Result {
+func mustSolve(t *testing.T, in *sched.Instance, obj sched.Objective, l exact.Limits) *exact.Result {
 	t.Helper()
 	r, err := Solve(t.Context(), in, obj, l)
 	if err != nil {
@@ -35,7 +36,7 @@ func TestBoundsBelowOptimum(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		in := randomInstance(rng, 1+rng.IntN(7))
 		for _, obj := range objectives {
-			r := mustSolve(t, in, obj, Limits{})
+			r := mustSolve(t, in, obj, exact.Limits{})
 			all, err := bounds.All(in, obj)
 			if err != nil {
 				t.Fatal(err)
@@ -61,9 +62,9 @@ func TestRelations(t *testing.T) {
 		shifted := schedtest.ShiftReleases(in, 777)
 		scaled := schedtest.Scale(in, 3)
 		for _, obj := range pick2(rng) {
-			cost := mustSolve(t, in, obj, Limits{}).Cost
+			cost := mustSolve(t, in, obj, exact.Limits{}).Cost
 			equal := func(name string, in *sched.Instance, want *big.Rat) {
-				if got := mustSolve(t, in, obj, Limits{}).Cost; got.Cmp(want) != 0 {
+				if got := mustSolve(t, in, obj, exact.Limits{}).Cost; got.Cmp(want) != 0 {
 					t.Errorf("seed %d, %v: the optimum %v becomes %v %s, not %v", seed, obj, cost, got, name, want)
 				}
 			}
@@ -79,10 +80,10 @@ func TestRelations(t *testing.T) {
 			}
 			equal("when releases move", shifted, want)
 			// Running times are rounded up once, so that 3d − 2 ≤ d' ≤ 3d.
-			if got := mustSolve(t, scaled, obj, Limits{}).Cost; got.Cmp(new(big.Rat).Mul(cost, big.NewRat(3, 1))) > 0 {
+			if got := mustSolve(t, scaled, obj, exact.Limits{}).Cost; got.Cmp(new(big.Rat).Mul(cost, big.NewRat(3, 1))) > 0 {
 				t.Errorf("seed %d, %v: the optimum %v becomes %v when time is scaled by 3", seed, obj, cost, got)
 			}
-			if got := mustSolve(t, larger, obj, Limits{}).Cost; got.Cmp(cost) > 0 {
+			if got := mustSolve(t, larger, obj, exact.Limits{}).Cost; got.Cmp(cost) > 0 {
 				t.Errorf("seed %d, %v: the optimum %v rises to %v with another server", seed, obj, cost, got)
 			}
 		}
@@ -100,7 +101,7 @@ func TestPoolAgainstServers(t *testing.T) {
 			j.Stages = []sched.Stage{{Replicas: j.Gang(), Compute: j.Stages[0].Compute}}
 		}
 		for _, obj := range pick2(rng) {
-			want := mustSolve(t, in, obj, Limits{}).Cost
+			want := mustSolve(t, in, obj, exact.Limits{}).Cost
 			p, err := newProblem(in, obj)
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +125,7 @@ func TestPoolAgainstServers(t *testing.T) {
 				class = append(class, q)
 			}
 			p.jobs[0].choices = []choice{{p.jobs[0].short, p.packer.extend(0, class)}}
-			s := newSearch(t.Context(), p, Limits{})
+			s := newSearch(t.Context(), p, exact.Limits{})
 			s.improve(oneByOne(p))
 			s.run(wide{})
 			if s.best.cost.Cmp(want) != 0 {
@@ -147,7 +148,7 @@ func TestWeights(t *testing.T) {
 			}
 		}
 		_, want := schedtest.BruteForce(in, sched.WeightedCompletion)
-		if r := mustSolve(t, in, sched.WeightedCompletion, Limits{}); r.Cost.Cmp(want) != 0 {
+		if r := mustSolve(t, in, sched.WeightedCompletion, exact.Limits{}); r.Cost.Cmp(want) != 0 {
 			t.Errorf("seed %d: cost %v, enumeration finds %v", seed, r.Cost, want)
 		}
 		if _, got := searchFrom(t, in, sched.WeightedCompletion); got.Cmp(want) != 0 {
@@ -165,32 +166,32 @@ func TestWeights(t *testing.T) {
 // bound below the optimum.
 func TestLimits(t *testing.T) {
 	var in *sched.Instance
-	var full *Result
+	var full *exact.Result
 	for _, w := range traceWindows(t, 10, 2, 4, 400_000_000) { // the hardest that is proven
-		if r := mustSolve(t, w, sched.TotalJCT, Limits{Nodes: 100_000}); r.Termination == milp.Optimal && (full == nil || r.Nodes > full.Nodes) {
+		if r := mustSolve(t, w, sched.TotalJCT, exact.Limits{Nodes: 100_000}); r.Termination == milp.Optimal && (full == nil || r.Nodes > full.Nodes) {
 			in, full = w, r
 		}
 	}
 	if full.Nodes < 5000 {
 		t.Fatalf("all searches end within %d nodes: the test needs a harder instance", full.Nodes)
 	}
-	short := mustSolve(t, in, sched.TotalJCT, Limits{Nodes: 500})
+	short := mustSolve(t, in, sched.TotalJCT, exact.Limits{Nodes: 500})
 	if short.Termination != milp.NodeLimit || short.Nodes != 500 {
 		t.Errorf("%s after %d of 500 nodes", short.Termination, short.Nodes)
 	}
-	if again := mustSolve(t, in, sched.TotalJCT, Limits{Nodes: 500}); !reflect.DeepEqual(again, short) {
+	if again := mustSolve(t, in, sched.TotalJCT, exact.Limits{Nodes: 500}); !reflect.DeepEqual(again, short) {
 		t.Errorf("a second search gives %+v after %+v", again, short)
 	}
 	root, err := bounds.Best(in, sched.TotalJCT)
-	if err != nil || short.Lower.Cmp(root.Value) < 0 || short.Lower.Cmp(full.Lower) > 0 {
-		t.Errorf("lower bound %v after 500 nodes, %v at the root, %v in the end", short.Lower, root.Value, full.Lower)
+	if err != nil || short.Bound.Cmp(root.Value) < 0 || short.Bound.Cmp(full.Bound) > 0 {
+		t.Errorf("lower bound %v after 500 nodes, %v at the root, %v in the end", short.Bound, root.Value, full.Bound)
 	}
-	if r := mustSolve(t, in, sched.TotalJCT, Limits{Time: time.Nanosecond}); r.Termination != milp.TimeLimit {
+	if r := mustSolve(t, in, sched.TotalJCT, exact.Limits{Time: time.Nanosecond}); r.Termination != milp.TimeLimit {
 		t.Errorf("%s after a nanosecond", r.Termination)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := Solve(ctx, in, sched.TotalJCT, Limits{})
+	r, err := Solve(ctx, in, sched.TotalJCT, exact.Limits{})
 	if err != nil || r.Termination != milp.Interrupted {
 		t.Fatalf("%+v, %v when cancelled", r, err)
 	}
@@ -205,18 +206,18 @@ func TestBoundAtLimits(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 24))
 		in := spread(r, 6+r.IntN(2))
 		for _, obj := range pick2(r) {
-			full := mustSolve(t, in, obj, Limits{})
+			full := mustSolve(t, in, obj, exact.Limits{})
 			root, err := bounds.Best(in, obj)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for nodes := 1; nodes < full.Nodes; nodes *= 3 {
-				short := mustSolve(t, in, obj, Limits{Nodes: nodes})
-				if short.Lower.Cmp(full.Cost) > 0 || short.Lower.Cmp(root.Value) < 0 {
-					t.Errorf("seed %d, %v, %d nodes: lower bound %v, root %v, optimum %v", seed, obj, nodes, short.Lower, root.Value, full.Cost)
+				short := mustSolve(t, in, obj, exact.Limits{Nodes: nodes})
+				if short.Bound.Cmp(full.Cost) > 0 || short.Bound.Cmp(root.Value) < 0 {
+					t.Errorf("seed %d, %v, %d nodes: lower bound %v, root %v, optimum %v", seed, obj, nodes, short.Bound, root.Value, full.Cost)
 				}
 				stopped++
-				if short.Lower.Cmp(root.Value) > 0 {
+				if short.Bound.Cmp(root.Value) > 0 {
 					better++
 				}
 			}
@@ -256,7 +257,7 @@ func TestUnsupported(t *testing.T) {
 	for name, change := range cases {
 		in := plain()
 		obj := change(in)
-		if _, err := Solve(t.Context(), in, obj, Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
+		if _, err := Solve(t.Context(), in, obj, exact.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -269,7 +270,7 @@ func TestManyJobs(t *testing.T) {
 		jobs = append(jobs, schedtest.Job(i*1000, 1+int(i)%4, 1500))
 	}
 	in := schedtest.Plain(schedtest.Servers(4, 4), jobs...)
-	if r := mustSolve(t, in, sched.TotalJCT, Limits{Nodes: 100_000}); r.Termination != milp.Optimal {
+	if r := mustSolve(t, in, sched.TotalJCT, exact.Limits{Nodes: 100_000}); r.Termination != milp.Optimal {
 		t.Errorf("%s", r.Termination)
 	}
 }
@@ -311,7 +312,7 @@ func TestBeyondMaxTime(t *testing.T) {
 		in.Jobs = append(in.Jobs, sched.Job{Weight: 1, Iters: int64(part), Stages: []sched.Stage{{Replicas: 1, Compute: 1000}}})
 	}
 	for _, obj := range objectives {
-		if r := mustSolve(t, in, obj, Limits{}); r.Termination != milp.Optimal {
+		if r := mustSolve(t, in, obj, exact.Limits{}); r.Termination != milp.Optimal {
 			t.Errorf("%v: %s", obj, r.Termination)
 		}
 	}
@@ -319,7 +320,7 @@ func TestBeyondMaxTime(t *testing.T) {
 	in.Jobs[1].Release = 2
 	in.Jobs[0].Release = 3
 	for _, obj := range objectives {
-		r, err := Solve(t.Context(), in, obj, Limits{})
+		r, err := Solve(t.Context(), in, obj, exact.Limits{})
 		if !errors.Is(err, sched.ErrNotApplicable) || !strings.Contains(err.Error(), "there is no time after") {
 			t.Errorf("%v: %+v, %v", obj, r, err)
 		}

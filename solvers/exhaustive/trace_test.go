@@ -7,6 +7,7 @@ import (
 	"yardstick/datasets"
 	"yardstick/datasets/build"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -46,7 +47,7 @@ func TestTraceWindows(t *testing.T) {
 		for _, obj := range objectives {
 			proven := 0
 			for _, in := range traceWindows(t, 8, 2, 4, params) {
-				if mustSolve(t, in, obj, Limits{Nodes: 100_000}).Termination == milp.Optimal {
+				if mustSolve(t, in, obj, exact.Limits{Nodes: 100_000}).Termination == milp.Optimal {
 					proven++
 				}
 			}
@@ -69,7 +70,7 @@ func BenchmarkTraceWindows(b *testing.B) {
 					for b.Loop() {
 						proven, nodes = 0, 0
 						for _, in := range instances {
-							r, err := Solve(b.Context(), in, obj, Limits{Nodes: 100_000})
+							r, err := Solve(b.Context(), in, obj, exact.Limits{Nodes: 100_000})
 							if err != nil {
 								b.Fatal(err)
 							}

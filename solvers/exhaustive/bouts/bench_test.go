@@ -33,7 +33,7 @@ func BenchmarkOptimum(b *testing.B) {
 				for range b.N {
 					proven, states := 0, 0
 					for seed := range uint64(20) {
-						r, err := bouts.Solve(context.Background(), heavy(seed, n), obj, bouts.Options{Limits: milp.Limits{Time: 10 * time.Second}})
+						r, err := bouts.Search{}.Solve(context.Background(), heavy(seed, n), obj, milp.Limits{Time: 10 * time.Second})
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -45,61 +45,43 @@ package bouts
 import (
 	"context"
 	"fmt"
-	"math/big"
 
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
 // States is how many states a search keeps where its options do not say.
 const States = 2_000_000
 
-// Options direct a search. The zero value asks for nothing special.
-type Options struct {
-	// Limits: nodes are states expanded; they count reproducibly, time does not.
-	Limits milp.Limits
+// Search is a search of class Ps. The zero value asks for nothing special.
+type Search struct {
 	// States is the most states kept, about 200 bytes each; 0 means the constant of that name.
 	States int
 	// NonPreemptive searches class Ns, in which every job has one bout.
 	NonPreemptive bool
 }
 
-// Result is what a search has found out.
-type Result struct {
-	// Termination is OPTIMAL, or NODE_LIMIT, TIME_LIMIT, MEMORY_LIMIT or
-	// INTERRUPTED; or NUMERICAL_ERROR where the search has ended, but weights of
-	// too many digits were rounded in it, so that Lower misses Cost by little.
-	Termination milp.Termination
-	// Class is Ps, or Ns for a non-preemptive search: that of Schedule, and the
-	// class of whose schedules none costs less than Lower.
-	Class sched.Class
-	// Schedule is the best schedule found. There always is one.
-	Schedule *sched.Schedule
-	Cost     *big.Rat // of Schedule
-	// Lower is a proven lower bound on the cost of every schedule of Class on
-	// the instance's slots; it equals Cost iff the schedule is proven optimal.
-	// It is none for schedules in continuous time.
-	Lower *big.Rat
-	Nodes int // states expanded
-}
-
 // Solve searches for a schedule of least cost whose jobs start, stop and
-// complete at multiples of the instance's slot. Nodes and the result are a
-// function of the instance, the objective and the options, unless time or the
-// context ends the search.
+// complete at multiples of the instance's slot. Nodes are states expanded; they and the
+// result are a function of the instance, the objective, the options and l.Nodes, unless
+// l.Time or the context ends the search. The bound is none for schedules in continuous
+// time. The termination is MEMORY_LIMIT if there were too many states, and
+// NUMERICAL_ERROR where the search has ended, but weights of too many digits were
+// rounded in it, so that the bound misses the cost by little.
 //
 // Errors: sched.ErrNotApplicable for instances without slots, models other than
 // preemptive (or gang, if NonPreemptive), jobs whose iteration time depends on
-// the placement, maximised objectives, more than 12 jobs, and numbers too large
+// the placement, maximised objectives, more than 24 jobs, and numbers too large
 // for the search's tables.
-func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, o Options) (*Result, error) {
+func (o Search) Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
 	p, err := newProblem(in, obj, o.NonPreemptive)
 	if err != nil {
 		return nil, fmt.Errorf("bouts: instance %q: %w", in.Name, err)
 	}
-	s := newSearch(ctx, p, o)
+	s := newSearch(ctx, p, o, l)
 	s.run()
-	r := &Result{Termination: s.stopped, Class: p.class, Lower: p.cost(s.lower), Nodes: s.expanded}
+	r := &exact.Result{Termination: s.stopped, Class: p.class, Bound: p.cost(s.lower), Nodes: s.expanded}
 	if r.Schedule, err = p.decode(s.best.path); err != nil {
 		return nil, fmt.Errorf("bouts: instance %q: %w", in.Name, err)
 	}
@@ -108,7 +90,7 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, o Optio
 	}
 	r.Cost = obj.Cost(in, p.completion(s.best.path))
 	switch {
-	case r.Lower.Cmp(r.Cost) == 0:
+	case r.Bound.Cmp(r.Cost) == 0:
 		r.Termination = milp.Optimal
 	case s.stopped == "":
 		r.Termination = milp.Numerical

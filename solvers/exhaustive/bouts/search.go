@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -41,7 +42,8 @@ type incumbent struct {
 type search struct {
 	ctx   context.Context
 	p     *problem
-	o     Options
+	o     Search
+	l     exact.Limits
 	begin time.Time
 	relax *relaxation
 
@@ -55,11 +57,11 @@ type search struct {
 	stopped  milp.Termination
 }
 
-func newSearch(ctx context.Context, p *problem, o Options) *search {
+func newSearch(ctx context.Context, p *problem, o Search, l exact.Limits) *search {
 	if o.States <= 0 {
 		o.States = States
 	}
-	return &search{ctx: ctx, p: p, o: o, begin: time.Now(), relax: newRelaxation(p), known: map[key]int32{}, best: incumbent{cost: math.MaxInt64}}
+	return &search{ctx: ctx, p: p, o: o, l: l, begin: time.Now(), relax: newRelaxation(p), known: map[key]int32{}, best: incumbent{cost: math.MaxInt64}}
 }
 
 // diveEvery is how many expansions pass between two attempts to complete the
@@ -97,14 +99,14 @@ func (s *search) run() {
 // limit returns why the search has to stop, if it has to.
 func (s *search) limit() milp.Termination {
 	switch {
-	case s.o.Limits.Nodes > 0 && s.expanded >= s.o.Limits.Nodes:
+	case s.l.Nodes > 0 && s.expanded >= s.l.Nodes:
 		return milp.NodeLimit
 	case len(s.nodes) >= s.o.States:
 		return milp.MemoryLimit
 	case s.expanded%256 != 0:
 	case s.ctx.Err() != nil:
 		return milp.Interrupted
-	case s.o.Limits.Time > 0 && time.Since(s.begin) >= s.o.Limits.Time:
+	case s.l.Time > 0 && time.Since(s.begin) >= s.l.Time:
 		return milp.TimeLimit
 	}
 	return ""

@@ -8,33 +8,34 @@ import (
 	"yardstick/bounds"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
 	"yardstick/solvers/milp"
 )
 
 // mustSolve solves an instance to proven optimality and checks the schedule.
-func mustSolve(t testing.TB, in *sched.Instance, obj sched.Objective, o bouts.Options) *bouts.Result {
+func mustSolve(t testing.TB, in *sched.Instance, obj sched.Objective, o bouts.Search) *exact.Result {
 	t.Helper()
-	r, err := bouts.Solve(context.Background(), in, obj, o)
+	r, err := o.Solve(context.Background(), in, obj, exact.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check(t, in, obj, r)
-	if r.Termination != milp.Optimal || r.Lower.Cmp(r.Cost) != 0 {
-		t.Fatalf("%s: cost %v, lower bound %v", r.Termination, r.Cost, r.Lower)
+	if r.Termination != milp.Optimal || r.Bound.Cmp(r.Cost) != 0 {
+		t.Fatalf("%s: cost %v, lower bound %v", r.Termination, r.Cost, r.Bound)
 	}
 	return r
 }
 
 // check verifies a result's schedule and cost.
-func check(t testing.TB, in *sched.Instance, obj sched.Objective, r *bouts.Result) {
+func check(t testing.TB, in *sched.Instance, obj sched.Objective, r *exact.Result) {
 	t.Helper()
 	if r.Schedule.Class != r.Class || !r.Class.Slotted {
 		t.Fatalf("a schedule of class %v in a result of class %v", r.Schedule.Class, r.Class)
 	}
 	v := schedtest.Verify(t, in, r.Schedule)
-	if v.Cost(obj).Cmp(r.Cost) != 0 || r.Lower.Cmp(r.Cost) > 0 {
-		t.Fatalf("%v: the schedule costs %v, the result says %v, no less than %v\n%+v", obj, v.Cost(obj), r.Cost, r.Lower, r.Schedule)
+	if v.Cost(obj).Cmp(r.Cost) != 0 || r.Bound.Cmp(r.Cost) > 0 {
+		t.Fatalf("%v: the schedule costs %v, the result says %v, no less than %v\n%+v", obj, v.Cost(obj), r.Cost, r.Bound, r.Schedule)
 	}
 }
 
@@ -61,7 +62,7 @@ func TestAgainstPlain(t *testing.T) {
 		for i, once := range []bool{false, true} {
 			for _, obj := range []sched.Objective{sched.WeightedCompletion, sched.Makespan} {
 				want := leastPlain(jobs, gpus, parts, !once, obj == sched.Makespan)
-				if got := mustSolve(t, in, obj, bouts.Options{NonPreemptive: once}).Cost; got.Cmp(slots(want, 6)) != 0 {
+				if got := mustSolve(t, in, obj, bouts.Search{NonPreemptive: once}).Cost; got.Cmp(slots(want, 6)) != 0 {
 					t.Errorf("seed %d, once %v, %v: %v, want %d slots\n%+v on %d GPUs, %d parts", seed, once, obj, got, want, jobs, gpus, parts)
 				}
 				if obj != sched.Makespan {
@@ -86,16 +87,16 @@ func TestAgainstPlain(t *testing.T) {
 func TestGridMatters(t *testing.T) {
 	jobs := []plain{{0, 2, 0, 2, 0, 1}, {0, 2, 0, 2, 0, 1}, {0, 2, 0, 1, 0, 1}, {0, 3, 0, 2, 0, 1}}
 	in := slotted(jobs, sched.Second, 1, 4)
-	whole := mustSolve(t, in, sched.TotalCompletion, bouts.Options{})
+	whole := mustSolve(t, in, sched.TotalCompletion, bouts.Search{})
 	if whole.Cost.Cmp(slots(11, sched.Second)) != 0 {
 		t.Errorf("on whole seconds: %v", whole.Cost)
 	}
 	in.Slot = sched.Second / 2
-	half := mustSolve(t, in, sched.TotalCompletion, bouts.Options{})
+	half := mustSolve(t, in, sched.TotalCompletion, bouts.Search{})
 	if half.Cost.Cmp(slots(21, sched.Second/2)) != 0 {
 		t.Errorf("on half seconds: %v", half.Cost)
 	}
-	b := bounds.Bound{Name: "bout-dp", Class: whole.Class, Objective: sched.TotalCompletion, Value: whole.Lower}
+	b := bounds.Bound{Name: "bout-dp", Class: whole.Class, Objective: sched.TotalCompletion, Value: whole.Bound}
 	if b.Divides(sched.Class{Kind: sched.P}, sched.TotalCompletion) == nil || b.Divides(whole.Class, sched.TotalCompletion) != nil {
 		t.Errorf("the optimum of class %v divides what it must not", whole.Class)
 	}
@@ -118,7 +119,7 @@ func TestByHand(t *testing.T) {
 		{"waiting pays", []plain{{0, 1, 4, 4, 4, 1}, {1, 1, 0, 1, 0, 1}}, sched.TotalCompletion, false, 2 + 10},
 		{"makespan", []plain{{0, 1, 1, 20, 1, 1}, {5, 1, 0, 1, 0, 1}}, sched.Makespan, false, 22},
 	} {
-		r := mustSolve(t, slotted(test.jobs, sched.Second, 1, 1), test.obj, bouts.Options{NonPreemptive: test.once})
+		r := mustSolve(t, slotted(test.jobs, sched.Second, 1, 1), test.obj, bouts.Search{NonPreemptive: test.once})
 		if r.Cost.Cmp(slots(test.want, sched.Second)) != 0 {
 			t.Errorf("%s: %v, want %d s\n%+v", test.name, r.Cost, test.want, r.Schedule)
 		}
