@@ -1,6 +1,7 @@
 package sharing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,26 +15,26 @@ import (
 
 // plans reads the starts, options and GPUs of a point and plays them. It returns
 // nil if the point has none or they are impossible.
-func (pr *program) plans(x []float64) []plan {
+func (pr *program) plans(x []float64) []Plan {
 	if len(x) != len(pr.model.Vars) {
 		return nil
 	}
 	set := func(cols []int) int {
 		return slices.IndexFunc(cols, func(c int) bool { return c != none && x[c] > 0.5 })
 	}
-	plans := make([]plan, len(pr.jobs))
+	plans := make([]Plan, len(pr.Jobs))
 	for i := range plans {
-		plans[i].start, plans[i].option = set(pr.x[i]), set(pr.a[i])
+		plans[i].Start, plans[i].Option = set(pr.x[i]), set(pr.a[i])
 		for g, c := range pr.y[i] {
 			if x[c] > 0.5 {
-				plans[i].gpus = append(plans[i].gpus, g)
+				plans[i].GPUs = append(plans[i].GPUs, g)
 			}
 		}
-		if plans[i].start < 0 || plans[i].option < 0 || len(plans[i].gpus) != pr.jobs[i].gang {
+		if plans[i].Start < 0 || plans[i].Option < 0 || len(plans[i].GPUs) != pr.Jobs[i].Gang {
 			return nil
 		}
 	}
-	if !pr.replay(plans) {
+	if !pr.Replay(plans) {
 		return nil
 	}
 	return plans
@@ -48,32 +49,32 @@ func (pr *program) decode(x []float64) (*sched.Schedule, error) {
 	}
 	for i := range plans {
 		last := slices.IndexFunc(pr.e[i], func(c int) bool { return c != none && x[c] > 0.5 })
-		if last >= 0 && plans[i].end > last+1 {
-			return nil, fmt.Errorf("%w: job %d ends after slot %d, not %d", ErrRounded, i, plans[i].end-1, last)
+		if last >= 0 && plans[i].End > last+1 {
+			return nil, fmt.Errorf("%w: job %d ends after slot %d, not %d", ErrRounded, i, plans[i].End-1, last)
 		}
 	}
-	return pr.schedule(plans), nil
+	return pr.Schedule(plans), nil
 }
 
 // point returns the point of plans, or nil if they are not within the program.
-func (pr *program) point(plans []plan) []float64 {
+func (pr *program) point(plans []Plan) []float64 {
 	plans = pr.renamed(plans)
 	x := make([]float64, len(pr.model.Vars))
 	for i := range plans {
 		pl := &plans[i]
-		if pl.end > pr.deadline[i] || pr.x[i][pl.start] == none || pr.e[i][pl.end-1] == none {
+		if pl.End > pr.deadline[i] || pr.x[i][pl.Start] == none || pr.e[i][pl.End-1] == none {
 			return nil
 		}
-		x[pr.x[i][pl.start]], x[pr.e[i][pl.end-1]], x[pr.a[i][pl.option]] = 1, 1, 1
-		for _, g := range pl.gpus {
+		x[pr.x[i][pl.Start]], x[pr.e[i][pl.End-1]], x[pr.a[i][pl.Option]] = 1, 1, 1
+		for _, g := range pl.GPUs {
 			x[pr.y[i][g]] = 1
 		}
 		if pr.c != none {
-			x[pr.c] = max(x[pr.c], float64(pl.end))
+			x[pr.c] = max(x[pr.c], float64(pl.End))
 		}
-		for t := pl.start; t < pl.end; t++ {
+		for t := pl.Start; t < pl.End; t++ {
 			x[pr.z[i][t]] = 1
-			for _, g := range pl.gpus {
+			for _, g := range pl.GPUs {
 				x[pr.b[i][g][t]] = 1
 			}
 		}
@@ -81,15 +82,15 @@ func (pr *program) point(plans []plan) []float64 {
 	for i := range plans {
 		for k := i + 1; k < len(plans); k++ {
 			a, b := &plans[i], &plans[k]
-			if !slices.ContainsFunc(a.gpus, func(g int) bool { return slices.Contains(b.gpus, g) }) {
+			if !slices.ContainsFunc(a.GPUs, func(g int) bool { return slices.Contains(b.GPUs, g) }) {
 				continue
 			}
 			x[pr.o[i][k]] = 1
-			for t := max(a.start, b.start); t < min(a.end, b.end); t++ {
+			for t := max(a.Start, b.Start); t < min(a.End, b.End); t++ {
 				x[pr.v[i][k][t]] = 1
 				z, y := &x[pr.z[i][t]], &x[pr.z[k][t]]
-				*z = min(*z, 1-loss(pr.in.Interference[pr.jobs[i].task][pr.jobs[k].task]))
-				*y = min(*y, 1-loss(pr.in.Interference[pr.jobs[k].task][pr.jobs[i].task]))
+				*z = min(*z, 1-loss(pr.In.Interference[pr.Jobs[i].Task][pr.Jobs[k].Task]))
+				*y = min(*y, 1-loss(pr.In.Interference[pr.Jobs[k].Task][pr.Jobs[i].Task]))
 			}
 		}
 	}
@@ -98,11 +99,11 @@ func (pr *program) point(plans []plan) []float64 {
 
 // renamed returns the plans with GPUs renamed so that the first job has the
 // first ones.
-func (pr *program) renamed(plans []plan) []plan {
-	name := make([]int, pr.gpus)
-	next := len(plans[0].gpus)
+func (pr *program) renamed(plans []Plan) []Plan {
+	name := make([]int, pr.GPUs)
+	next := len(plans[0].GPUs)
 	for g := range name {
-		if k := slices.Index(plans[0].gpus, g); k >= 0 {
+		if k := slices.Index(plans[0].GPUs, g); k >= 0 {
 			name[g] = k
 		} else {
 			name[g] = next
@@ -111,11 +112,11 @@ func (pr *program) renamed(plans []plan) []plan {
 	}
 	out := slices.Clone(plans)
 	for i := range out {
-		out[i].gpus = make([]int, 0, len(plans[i].gpus))
-		for _, g := range plans[i].gpus {
-			out[i].gpus = append(out[i].gpus, name[g])
+		out[i].GPUs = make([]int, 0, len(plans[i].GPUs))
+		for _, g := range plans[i].GPUs {
+			out[i].GPUs = append(out[i].GPUs, name[g])
 		}
-		slices.Sort(out[i].gpus)
+		slices.Sort(out[i].GPUs)
 	}
 	return out
 }
@@ -123,7 +124,7 @@ func (pr *program) renamed(plans []plan) []plan {
 // listed makes a schedule near the point of a linear program: starts in the
 // middle of what it has of each, options and GPUs of which it has most.
 func (pr *program) listed(x []float64) []float64 {
-	plans := make([]plan, len(pr.jobs))
+	plans := make([]Plan, len(pr.Jobs))
 	for i := range plans {
 		mean := 0.5
 		for t, c := range pr.x[i] {
@@ -131,11 +132,11 @@ func (pr *program) listed(x []float64) []float64 {
 				mean += float64(t) * x[c]
 			}
 		}
-		plans[i].start = max(int(mean), pr.jobs[i].release)
-		plans[i].option = largest(x, pr.a[i])
-		plans[i].gpus = mostOf(x, pr.y[i], pr.jobs[i].gang)
+		plans[i].Start = max(int(mean), pr.Jobs[i].Release)
+		plans[i].Option = largest(x, pr.a[i])
+		plans[i].GPUs = mostOf(x, pr.y[i], pr.Jobs[i].Gang)
 	}
-	if !pr.replay(plans) {
+	if !pr.Replay(plans) {
 		return nil
 	}
 	return pr.point(plans)
@@ -157,7 +158,7 @@ func mostOf(x []float64, cols []int, n int) []int {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compare(x[cols[b]], x[cols[a]]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[cols[b]], x[cols[a]]) })
 	order = order[:n]
 	slices.Sort(order)
 	return order
@@ -183,22 +184,20 @@ func SolveProgram(ctx context.Context, in *sched.Instance, obj sched.Objective, 
 		return nil, fmt.Errorf("sharing: %w", err)
 	}
 	m := pr.model
-	best, cost := pr.start, pr.cost(ends(pr.start))
+	best, cost := pr.start, pr.Cost(pr.start)
 	if r.X != nil {
-		if found := pr.plans(r.X); found != nil && pr.cost(ends(found)).Cmp(cost) < 0 {
-			best, cost = found, pr.cost(ends(found))
+		if found := pr.plans(r.X); found != nil && pr.Cost(found).Cmp(cost) < 0 {
+			best, cost = found, pr.Cost(found)
 		}
 	}
-	out := &exact.Result{Class: sched.Class{Kind: sched.S, Slotted: true}, Termination: r.Termination, Schedule: pr.schedule(best), Cost: cost, Nodes: r.Stats.Nodes,
+	out := &exact.Result{Class: sched.Class{Kind: sched.S, Slotted: true}, Termination: r.Termination, Schedule: pr.Schedule(best), Cost: cost, Nodes: r.Stats.Nodes,
 		Programs: []exact.Program{{Relation: pr.relation.String(), Solver: solver.Name(), Rows: len(m.Rows), Cols: len(m.Vars), Nonzeros: m.Nonzeros(), Integers: m.Integers(), Result: r}}}
 	if err := out.Schedule.CheckEnd(); err != nil {
 		return nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
-	s := newSearch(ctx, pr.problem, 0)
-	root := s.root()
-	out.Bound = s.exactly(s.bound(&root, 0))
+	out.Bound = pr.Lower()
 	if r.Dual == milp.Proven && !math.IsInf(r.DualBound, 0) {
-		if proven := s.objective(new(big.Rat).SetFloat64(r.DualBound)); proven.Cmp(out.Bound) > 0 {
+		if proven := pr.FromSlots(new(big.Rat).SetFloat64(r.DualBound)); proven.Cmp(out.Bound) > 0 {
 			out.Bound = proven
 		}
 	}

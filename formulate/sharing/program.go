@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -58,7 +57,7 @@ const maxEntries = 8_000_000
 // program is the model with the indices of its variables; −1 where there is
 // none.
 type program struct {
-	*problem
+	*Problem
 	model    *milp.Model
 	relation formulate.Relation
 	unit     float64 // cost of a slot
@@ -72,34 +71,34 @@ type program struct {
 	o       [][]int   // by pairs j < k
 	v       [][][]int // by pairs and slot
 	c       int       // the makespan
-	start   []plan
+	start   []Plan
 }
 
 func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program, error) {
 	if obj.Sum() != obj {
 		return nil, fmt.Errorf("sharing: %w to %v: that is %v divided by the number of jobs", sched.ErrNotApplicable, obj, obj.Sum())
 	}
-	p, err := newProblem(in, obj)
+	p, err := NewProblem(in, obj)
 	if err != nil {
 		return nil, err
 	}
-	pr := &program{problem: p, model: &milp.Model{Name: "sharing", IntegralCost: true}, relation: formulate.Exact, unit: unit, c: none}
+	pr := &program{Problem: p, model: &milp.Model{Name: "sharing", IntegralCost: true}, relation: formulate.Exact, unit: unit, c: none}
 	if err := pr.limit(); err != nil {
 		return nil, err
 	}
 	if err := pr.addVariables(); err != nil {
 		return nil, err
 	}
-	for i := range p.jobs {
+	for i := range p.Jobs {
 		pr.addJob(i)
 	}
-	for i := range p.jobs {
-		for k := i + 1; k < len(p.jobs); k++ {
+	for i := range p.Jobs {
+		for k := i + 1; k < len(p.Jobs); k++ {
 			pr.addPair(i, k)
 		}
 	}
 	pr.addCapacity()
-	for i := range p.jobs {
+	for i := range p.Jobs {
 		if !pr.sharp(i) {
 			pr.relation = formulate.Relaxation
 		}
@@ -113,33 +112,30 @@ func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program
 // have ended, which then run no slower, so that some optimal schedule keeps to that.
 func (pr *program) limit() error {
 	const quick = 20_000
-	s := newSearch(context.Background(), pr.problem, quick)
-	root := s.root()
-	s.branch(&root, 0)
-	pr.start = s.best
+	pr.start = pr.Quick(quick)
 	latest, work := 0, 0
 	left := new(big.Rat) // cost of the schedule less that of all jobs alone, in slots
-	for i := range pr.jobs {
-		j := &pr.jobs[i]
-		latest, work = max(latest, j.release), work+j.options[0].alone
-		gain := big.NewRat(int64(pr.start[i].end-j.release-j.options[0].alone), 1)
-		left.Add(left, gain.Mul(gain, new(big.Rat).SetFloat64(j.weight)))
+	for i := range pr.Jobs {
+		j := &pr.Jobs[i]
+		latest, work = max(latest, j.Release), work+j.Options[0].Alone
+		gain := big.NewRat(int64(pr.start[i].End-j.Release-j.Options[0].Alone), 1)
+		left.Add(left, gain.Mul(gain, new(big.Rat).SetFloat64(j.Weight)))
 	}
 	last := 0 // of the schedule
 	for _, pl := range pr.start {
-		last = max(last, pl.end)
+		last = max(last, pl.End)
 	}
-	for i := range pr.jobs {
-		j := &pr.jobs[i]
+	for i := range pr.Jobs {
+		j := &pr.Jobs[i]
 		until := last
-		if pr.obj != sched.Makespan {
+		if pr.Obj != sched.Makespan {
 			until = latest + work
-			slots := number.FloorInt(new(big.Rat).Quo(left, new(big.Rat).SetFloat64(j.weight)))
+			slots := number.FloorInt(new(big.Rat).Quo(left, new(big.Rat).SetFloat64(j.Weight)))
 			if slots.IsInt64() {
-				until = min(until, j.release+j.options[0].alone+int(min(slots.Int64(), maxSlots)))
+				until = min(until, j.Release+j.Options[0].Alone+int(min(slots.Int64(), MaxSlots)))
 			}
 		}
-		pr.deadline = append(pr.deadline, max(until, pr.start[i].end))
+		pr.deadline = append(pr.deadline, max(until, pr.start[i].End))
 		pr.horizon = max(pr.horizon, pr.deadline[i])
 	}
 	if n := pr.entries(); n > maxEntries {
@@ -152,18 +148,18 @@ func (pr *program) limit() error {
 // which takes its starts and ends in all slots before.
 func (pr *program) entries() int {
 	n := 0
-	for i := range pr.jobs {
-		span := pr.deadline[i] - pr.jobs[i].release
-		n += (pr.gpus + 2) * span * span
+	for i := range pr.Jobs {
+		span := pr.deadline[i] - pr.Jobs[i].Release
+		n += (pr.GPUs + 2) * span * span
 		for k := range i {
-			n += 2 * min(span, pr.deadline[k]-pr.jobs[k].release) * (span + pr.deadline[k] - pr.jobs[k].release)
+			n += 2 * min(span, pr.deadline[k]-pr.Jobs[k].Release) * (span + pr.deadline[k] - pr.Jobs[k].Release)
 		}
 	}
 	return n
 }
 
 // has reports whether job i may be there in a slot.
-func (pr *program) has(i, t int) bool { return pr.jobs[i].release <= t && t < pr.deadline[i] }
+func (pr *program) has(i, t int) bool { return pr.Jobs[i].Release <= t && t < pr.deadline[i] }
 
 func (pr *program) binary(cost float64) int {
 	return pr.model.AddVar(milp.Variable{Upper: 1, Cost: cost, Integer: true})
@@ -181,7 +177,7 @@ func fill(n int) []int {
 
 // endCost returns the cost of a job that ends with slot t, rounded down.
 func (pr *program) endCost(i, t int) float64 {
-	w, v := pr.jobs[i].weight, float64(t+1)*pr.unit
+	w, v := pr.Jobs[i].Weight, float64(t+1)*pr.unit
 	if v >= 1<<53 { // it may have been rounded up
 		v = math.Nextafter(v, 0)
 		pr.model.IntegralCost = false
@@ -198,18 +194,18 @@ func (pr *program) endCost(i, t int) float64 {
 }
 
 func (pr *program) addVariables() error {
-	n, most := len(pr.jobs), 0.0 // the dearest point
-	if pr.obj == sched.Makespan {
+	n, most := len(pr.Jobs), 0.0 // the dearest point
+	if pr.Obj == sched.Makespan {
 		pr.c = pr.model.AddVar(milp.Variable{Upper: float64(pr.horizon), Cost: pr.unit})
 	}
-	for i := range pr.jobs {
-		j := &pr.jobs[i]
+	for i := range pr.Jobs {
+		j := &pr.Jobs[i]
 		x, e, z := fill(pr.horizon), fill(pr.horizon), fill(pr.horizon)
-		for t := j.release; t < pr.deadline[i]; t++ {
-			if t+j.options[0].alone <= pr.deadline[i] {
+		for t := j.Release; t < pr.deadline[i]; t++ {
+			if t+j.Options[0].Alone <= pr.deadline[i] {
 				x[t] = pr.binary(0)
 			}
-			if t+1 >= j.release+j.options[0].alone {
+			if t+1 >= j.Release+j.Options[0].Alone {
 				cost := 0.0
 				if pr.c == none {
 					cost = pr.endCost(i, t)
@@ -223,17 +219,17 @@ func (pr *program) addVariables() error {
 		}
 		pr.x, pr.e, pr.z = append(pr.x, x), append(pr.e, e), append(pr.z, z)
 		var y, a []int
-		for range pr.gpus {
+		for range pr.GPUs {
 			y = append(y, pr.binary(0))
 		}
-		for range j.options {
+		for range j.Options {
 			a = append(a, pr.binary(0))
 		}
 		pr.y, pr.a = append(pr.y, y), append(pr.a, a)
 		var b [][]int
-		for range pr.gpus {
+		for range pr.GPUs {
 			at := fill(pr.horizon)
-			for t := j.release; t < pr.deadline[i]; t++ {
+			for t := j.Release; t < pr.deadline[i]; t++ {
 				at[t] = pr.unitVar()
 			}
 			b = append(b, at)
@@ -255,9 +251,9 @@ func (pr *program) addVariables() error {
 			}
 		}
 	}
-	for g := range pr.gpus { // the first job has the first GPUs
+	for g := range pr.GPUs { // the first job has the first GPUs
 		v := &pr.model.Vars[pr.y[0][g]]
-		if g < pr.jobs[0].gang {
+		if g < pr.Jobs[0].Gang {
 			v.Lower = 1
 		} else {
 			v.Upper = 0
@@ -303,20 +299,20 @@ func (pr *program) one(cols []int, val float64) *row {
 }
 
 func (pr *program) addJob(i int) {
-	j := &pr.jobs[i]
+	j := &pr.Jobs[i]
 	pr.put(pr.one(pr.x[i], 1), milp.EQ, 1)
 	pr.put(pr.one(pr.e[i], 1), milp.EQ, 1)
-	pr.put(pr.one(pr.y[i], 1), milp.EQ, float64(j.gang))
+	pr.put(pr.one(pr.y[i], 1), milp.EQ, float64(j.Gang))
 	pr.put(pr.one(pr.a[i], 1), milp.EQ, 1)
 	work := pr.one(pr.z[i], 1)
-	for s := range j.options {
-		work.add(pr.a[i][s], -pr.work(&j.options[s]))
+	for s := range j.Options {
+		work.add(pr.a[i][s], -pr.work(&j.Options[s]))
 	}
 	pr.put(work, milp.GE, 0)
-	for t := j.release; t < pr.deadline[i]; t++ {
+	for t := j.Release; t < pr.deadline[i]; t++ {
 		pr.put(pr.there(&row{}, i, t, 1), milp.GE, 0)
 		pr.put(pr.there((&row{}).add(pr.z[i][t], 1), i, t, -1), milp.LE, 0)
-		for g := range pr.gpus {
+		for g := range pr.GPUs {
 			pr.put(pr.there((&row{}).add(pr.b[i][g][t], -1).add(pr.y[i][g], 1), i, t, 1), milp.LE, 1)
 		}
 	}
@@ -330,12 +326,12 @@ func (pr *program) addJob(i int) {
 }
 
 func (pr *program) addPair(i, k int) {
-	a, b := &pr.jobs[i], &pr.jobs[k]
+	a, b := &pr.Jobs[i], &pr.Jobs[k]
 	o := pr.o[i][k]
-	for g := range pr.gpus {
+	for g := range pr.GPUs {
 		pr.put((&row{}).add(pr.y[i][g], 1).add(pr.y[k][g], 1).add(o, -1), milp.LE, 1)
 	}
-	lossA, lossB := loss(pr.in.Interference[a.task][b.task]), loss(pr.in.Interference[b.task][a.task])
+	lossA, lossB := loss(pr.In.Interference[a.Task][b.Task]), loss(pr.In.Interference[b.Task][a.Task])
 	for t, v := range pr.v[i][k] {
 		if v == none {
 			continue
@@ -344,9 +340,9 @@ func (pr *program) addPair(i, k int) {
 		pr.put(pr.there(pr.there(both, i, t, 1), k, t, 1), milp.LE, 2)
 		pr.put(pr.there((&row{}).add(pr.z[i][t], 1).add(v, lossA), i, t, -1), milp.LE, 0)
 		pr.put(pr.there((&row{}).add(pr.z[k][t], 1).add(v, lossB), k, t, -1), milp.LE, 0)
-		for s := range a.options {
-			for q := range b.options {
-				if !pr.fits(&a.options[s], &b.options[q]) {
+		for s := range a.Options {
+			for q := range b.Options {
+				if !pr.Fits(&a.Options[s], &b.Options[q]) {
 					pr.put((&row{}).add(v, 1).add(pr.a[i][s], 1).add(pr.a[k][q], 1), milp.LE, 2)
 				}
 			}
@@ -355,11 +351,11 @@ func (pr *program) addPair(i, k int) {
 }
 
 func (pr *program) addCapacity() {
-	theta := pr.theta() * float64(pr.gpus) * (1 + rounding)
+	theta := pr.Theta() * float64(pr.GPUs) * (1 + Rounding)
 	for t := range pr.horizon {
-		for g := range pr.gpus {
+		for g := range pr.GPUs {
 			r := &row{}
-			for i := range pr.jobs {
+			for i := range pr.Jobs {
 				r.add(pr.b[i][g][t], 1)
 			}
 			if len(r.Cols) > 2 {
@@ -367,13 +363,13 @@ func (pr *program) addCapacity() {
 			}
 		}
 		done, held := &row{}, &row{}
-		for i := range pr.jobs {
+		for i := range pr.Jobs {
 			if pr.has(i, t) {
-				done.add(pr.z[i][t], float64(pr.jobs[i].gang))
-				pr.there(held, i, t, float64(pr.jobs[i].gang))
+				done.add(pr.z[i][t], float64(pr.Jobs[i].Gang))
+				pr.there(held, i, t, float64(pr.Jobs[i].Gang))
 			}
 		}
 		pr.put(done, milp.LE, theta)
-		pr.put(held, milp.LE, float64(2*pr.gpus))
+		pr.put(held, milp.LE, float64(2*pr.GPUs))
 	}
 }

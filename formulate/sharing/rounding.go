@@ -17,8 +17,8 @@ const grain = 1 << 30
 func grid(v float64) float64 { return math.Floor(v*grain) / grain }
 
 // work returns d_js on the grid.
-func (pr *program) work(o *option) float64 {
-	d, _ := new(big.Rat).Mul(o.work, big.NewRat(grain, 1)).Float64()
+func (pr *program) work(o *Option) float64 {
+	d, _ := new(big.Rat).Mul(o.Work, big.NewRat(grain, 1)).Float64()
 	return max(0, math.Floor(d)-1) / grain // a float64 may have been rounded up
 }
 
@@ -33,21 +33,21 @@ func loss(xi float64) float64 {
 // sharp reports whether job i is done after the same numbers of slots at each
 // level in the program as in truth.
 func (pr *program) sharp(i int) bool {
-	j := &pr.jobs[i]
+	j := &pr.Jobs[i]
 	const most = 300_000
 	tried := 0
-	counts := make([]int32, len(j.xi))
-	rate := make([]float64, len(j.xi))
-	for l, xi := range j.xi {
+	counts := make([]int32, len(j.Xi))
+	rate := make([]float64, len(j.Xi))
+	for l, xi := range j.Xi {
 		rate[l] = 1 - loss(xi)
 	}
-	var try func(o *option, l, left int, sum float64) bool
-	try = func(o *option, l, left int, sum float64) bool {
+	var try func(o *Option, l, left int, sum float64) bool
+	try = func(o *Option, l, left int, sum float64) bool {
 		if tried++; tried > most {
 			return false
 		}
 		if l == len(counts) {
-			return (sum >= pr.work(o)) == j.done(o, counts)
+			return (sum >= pr.work(o)) == j.Done(o, counts)
 		}
 		for n := range left + 1 {
 			counts[l] = int32(n)
@@ -58,5 +58,5 @@ func (pr *program) sharp(i int) bool {
 		counts[l] = 0
 		return true
 	}
-	return !slices.ContainsFunc(j.options, func(o option) bool { return !try(&o, 0, pr.deadline[i]-j.release, 0) })
+	return !slices.ContainsFunc(j.Options, func(o Option) bool { return !try(&o, 0, pr.deadline[i]-j.Release, 0) })
 }

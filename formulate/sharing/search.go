@@ -34,7 +34,7 @@ import (
 //
 // Errors: sched.ErrNotApplicable.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
-	p, err := newProblem(in, obj)
+	p, err := NewProblem(in, obj)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact
 	}
 	s := newSearch(limited, p, l.Nodes)
 	root := s.root()
-	lower := s.exactly(s.bound(&root, 0))
+	lower := p.Lower()
 	s.branch(&root, 0)
-	r := &exact.Result{Class: sched.Class{Kind: sched.S, Slotted: true}, Termination: milp.Optimal, Schedule: p.schedule(s.best), Cost: s.cost, Bound: s.cost, Nodes: s.nodes}
+	r := &exact.Result{Class: sched.Class{Kind: sched.S, Slotted: true}, Termination: milp.Optimal, Schedule: p.Schedule(s.best), Cost: s.cost, Bound: s.cost, Nodes: s.nodes}
 	if err := r.Schedule.CheckEnd(); err != nil {
 		return nil, fmt.Errorf("sharing: %w: the best schedule found is too long: %w", sched.ErrNotApplicable, err)
 	}
@@ -67,12 +67,19 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact
 	return r, nil
 }
 
-func ends(plans []plan) []int {
-	out := make([]int, len(plans))
-	for i := range plans {
-		out[i] = plans[i].end
-	}
-	return out
+// Quick returns the best plans that a search of so many nodes finds.
+func (p *Problem) Quick(nodes int) []Plan {
+	s := newSearch(context.Background(), p, nodes)
+	root := s.root()
+	s.branch(&root, 0)
+	return s.best
+}
+
+// Lower returns a lower bound on the objective that holds before anything is decided.
+func (p *Problem) Lower() *big.Rat {
+	s := newSearch(context.Background(), p, 0)
+	root := s.root()
+	return s.exactly(s.bound(&root, 0))
 }
 
 // Values of state.end and of state.gpus.
@@ -94,7 +101,7 @@ type state struct {
 }
 
 type search struct {
-	*problem
+	*Problem
 	ctx     context.Context
 	most    int // nodes; 0: any number
 	nodes   int
@@ -110,18 +117,18 @@ type search struct {
 	slack float64 // relative error of costs in floating point; 0 if they are integers
 
 	held    [maxJobs][]int // GPUs of the jobs that have started
-	best    []plan
+	best    []Plan
 	cost    *big.Rat
 	ceiling float64 // cost in slots
 }
 
-func newSearch(ctx context.Context, p *problem, nodes int) *search {
-	s := &search{problem: p, ctx: ctx, most: nodes, equal: true, theta: p.theta()}
+func newSearch(ctx context.Context, p *Problem, nodes int) *search {
+	s := &search{Problem: p, ctx: ctx, most: nodes, equal: true, theta: p.Theta()}
 	heaviest := 0.0
-	for i := range p.jobs {
-		w := p.jobs[i].weight
+	for i := range p.Jobs {
+		w := p.Jobs[i].Weight
 		s.order = append(s.order, i)
-		s.equal = s.equal && w == p.jobs[0].weight
+		s.equal = s.equal && w == p.Jobs[0].Weight
 		if heaviest = max(heaviest, w); w != math.Trunc(w) || w > wholeWeight {
 			s.slack = 1e-9
 		}
@@ -131,15 +138,15 @@ func newSearch(ctx context.Context, p *problem, nodes int) *search {
 		_, exponent = math.Frexp(heaviest)
 	}
 	s.unit = new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), uint(max(0, exponent))), new(big.Int).Lsh(big.NewInt(1), uint(max(0, -exponent))))
-	for i := range p.jobs {
-		s.weight = append(s.weight, math.Ldexp(p.jobs[i].weight, -exponent))
+	for i := range p.Jobs {
+		s.weight = append(s.weight, math.Ldexp(p.Jobs[i].Weight, -exponent))
 	}
 	s.keep(s.sequence())
 	return s
 }
 
 // wholeWeight is the largest weight with which costs are summed up as integers:
-// those of maxJobs jobs by maxSlots slots are then off by less than rounding.
+// those of maxJobs jobs by MaxSlots slots are then off by less than Rounding.
 const wholeWeight = 1 << 8
 
 func (s *search) root() state {
@@ -147,7 +154,7 @@ func (s *search) root() state {
 	for g := range st.gpus {
 		st.gpus[g] = [2]int8{none, none}
 	}
-	for i := range s.jobs {
+	for i := range s.Jobs {
 		st.end[i] = waits
 	}
 	return st
@@ -163,11 +170,11 @@ func (s *search) branch(st *state, from int) {
 	}
 	for k := from; k < len(s.order); k++ {
 		i := s.order[k]
-		j := &s.jobs[i]
-		if st.end[i] != waits || j.release > st.slot || j.twin >= 0 && st.end[j.twin] == waits {
+		j := &s.Jobs[i]
+		if st.end[i] != waits || j.Release > st.slot || j.twin >= 0 && st.end[j.twin] == waits {
 			continue
 		}
-		for o := range j.options {
+		for o := range j.Options {
 			s.place(st, i, o, func(next *state) { s.branch(next, k+1) })
 		}
 	}
@@ -185,16 +192,16 @@ func (s *search) branch(st *state, from int) {
 // place calls f with every state in which job i has just started with an option:
 // one for each number of GPUs taken of each kind.
 func (s *search) place(st *state, i, o int, f func(*state)) {
-	j := &s.jobs[i]
+	j := &s.Jobs[i]
 	type kind struct {
 		on   [2]int8
 		busy bool
 		gpus []int
 	}
 	var kinds []kind
-	for g := range s.gpus {
+	for g := range s.GPUs {
 		on := st.gpus[g]
-		if on[1] != none || on[0] != none && !s.fits(&j.options[o], &s.jobs[on[0]].options[st.option[on[0]]]) {
+		if on[1] != none || on[0] != none && !s.Fits(&j.Options[o], &s.Jobs[on[0]].Options[st.option[on[0]]]) {
 			continue
 		}
 		busy := st.busy>>g&1 == 1
@@ -205,11 +212,11 @@ func (s *search) place(st *state, i, o int, f func(*state)) {
 		}
 		kinds[k].gpus = append(kinds[k].gpus, g)
 	}
-	taken := make([]int, 0, j.gang)
+	taken := make([]int, 0, j.Gang)
 	var choose func(k int)
 	choose = func(k int) {
-		if len(taken) == j.gang {
-			if st.slot > j.release && !slices.ContainsFunc(taken, func(g int) bool { return st.busy>>g&1 == 1 }) {
+		if len(taken) == j.Gang {
+			if st.slot > j.Release && !slices.ContainsFunc(taken, func(g int) bool { return st.busy>>g&1 == 1 }) {
 				return
 			}
 			next := *st
@@ -230,7 +237,7 @@ func (s *search) place(st *state, i, o int, f func(*state)) {
 		if k == len(kinds) {
 			return
 		}
-		for n := min(len(kinds[k].gpus), j.gang-len(taken)); n >= 0; n-- {
+		for n := min(len(kinds[k].gpus), j.Gang-len(taken)); n >= 0; n-- {
 			taken = append(taken, kinds[k].gpus[:n]...)
 			choose(k + 1)
 			taken = taken[:len(taken)-n]
@@ -246,24 +253,24 @@ func (s *search) advance(st *state) bool {
 	var level [maxJobs]int
 	running := false
 	st.busy = 0
-	for g := range s.gpus {
+	for g := range s.GPUs {
 		on := st.gpus[g]
 		if on[0] != none {
 			st.busy |= 1 << g
 		}
 		if on[1] != none {
-			level[on[0]] = max(level[on[0]], s.jobs[on[0]].level[s.jobs[on[1]].task])
-			level[on[1]] = max(level[on[1]], s.jobs[on[1]].level[s.jobs[on[0]].task])
+			level[on[0]] = max(level[on[0]], s.Jobs[on[0]].level[s.Jobs[on[1]].Task])
+			level[on[1]] = max(level[on[1]], s.Jobs[on[1]].level[s.Jobs[on[0]].Task])
 		}
 	}
 	st.slot++
 	left, next := 0, math.MaxInt
-	for i := range s.jobs {
-		j := &s.jobs[i]
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
 		switch {
 		case st.end[i] == runs:
 			st.counts[i][level[i]]++
-			if j.done(&j.options[st.option[i]], st.counts[i][:len(j.xi)]) {
+			if j.Done(&j.Options[st.option[i]], st.counts[i][:len(j.Xi)]) {
 				s.finish(st, i)
 				continue
 			}
@@ -271,8 +278,8 @@ func (s *search) advance(st *state) bool {
 			left++
 		case st.end[i] == waits:
 			left++
-			if j.release >= st.slot {
-				next = min(next, j.release)
+			if j.Release >= st.slot {
+				next = min(next, j.Release)
 			}
 		}
 	}
@@ -300,40 +307,40 @@ func (s *search) finish(st *state, i int) {
 
 // leaf considers a complete schedule.
 func (s *search) leaf(st *state) {
-	plans := make([]plan, len(s.jobs))
-	for i := range s.jobs {
+	plans := make([]Plan, len(s.Jobs))
+	for i := range s.Jobs {
 		gpus := slices.Clone(s.held[i])
 		slices.Sort(gpus)
-		plans[i] = plan{option: int(st.option[i]), gpus: gpus, start: int(st.start[i]), end: int(st.end[i])}
+		plans[i] = Plan{Option: int(st.option[i]), GPUs: gpus, Start: int(st.start[i]), End: int(st.end[i])}
 	}
 	s.keep(plans)
 }
 
 // keep keeps plans that cost less than the best.
-func (s *search) keep(plans []plan) {
-	cost := s.problem.cost(ends(plans))
+func (s *search) keep(plans []Plan) {
+	cost := s.Cost(plans)
 	if s.cost != nil && cost.Cmp(s.cost) >= 0 {
 		return
 	}
 	s.best, s.cost, s.ceiling = plans, cost, 0
 	for i := range plans {
-		s.ceiling = s.add(s.ceiling, i, float64(plans[i].end))
+		s.ceiling = s.add(s.ceiling, i, float64(plans[i].End))
 	}
 }
 
 // sequence runs the jobs one after the other in order of release.
-func (s *search) sequence() []plan {
-	plans := make([]plan, len(s.jobs))
+func (s *search) sequence() []Plan {
+	plans := make([]Plan, len(s.Jobs))
 	order := slices.Clone(s.order)
-	slices.SortStableFunc(order, func(a, b int) int { return s.jobs[a].release - s.jobs[b].release })
+	slices.SortStableFunc(order, func(a, b int) int { return s.Jobs[a].Release - s.Jobs[b].Release })
 	now := 0
 	for _, i := range order {
-		now = max(now, s.jobs[i].release)
-		plans[i] = plan{start: now, end: now + s.jobs[i].options[0].alone}
-		for g := range s.jobs[i].gang {
-			plans[i].gpus = append(plans[i].gpus, g)
+		now = max(now, s.Jobs[i].Release)
+		plans[i] = Plan{Start: now, End: now + s.Jobs[i].Options[0].Alone}
+		for g := range s.Jobs[i].Gang {
+			plans[i].GPUs = append(plans[i].GPUs, g)
 		}
-		now = plans[i].end
+		now = plans[i].End
 	}
 	return plans
 }
