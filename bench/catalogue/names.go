@@ -21,7 +21,6 @@ import (
 	"yardstick/bounds/theorems"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/interval"
-	slotted "yardstick/formulate/sharing"
 	"yardstick/formulate/timeindexed"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
@@ -35,6 +34,7 @@ import (
 	"yardstick/solvers/branch"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
+	"yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -81,7 +81,7 @@ func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
 		"elastic-alone":          elasticClosed(formulation.Alone),
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
 		"exhaustive":             search("1", exhaustive.Solve),
-		"sharing-search":         search("1", slotted.Solve),
+		"sharing-search":         search("1", sharing.Solve),
 		"sharing-program":        search("1", sharingProgram),
 		"bout-dp":                boutSearch,
 		"bouts":                  boutProgram,

@@ -7,9 +7,9 @@ import (
 
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
-	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/milp"
 )
 

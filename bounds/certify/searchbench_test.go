@@ -7,12 +7,12 @@ import (
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
 	"yardstick/formulate/elastic"
-	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/exhaustive/bouts"
+	"yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )

@@ -10,19 +10,20 @@ import (
 
 	"yardstick/sched"
 	"yardstick/solvers/exact"
+	search "yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/milp"
 )
 
 // plans reads the starts, options and GPUs of a point and plays them. It returns
 // nil if the point has none or they are impossible.
-func (pr *program) plans(x []float64) []Plan {
+func (pr *program) plans(x []float64) []search.Plan {
 	if len(x) != len(pr.model.Vars) {
 		return nil
 	}
 	set := func(cols []int) int {
 		return slices.IndexFunc(cols, func(c int) bool { return c != none && x[c] > 0.5 })
 	}
-	plans := make([]Plan, len(pr.Jobs))
+	plans := make([]search.Plan, len(pr.Jobs))
 	for i := range plans {
 		plans[i].Start, plans[i].Option = set(pr.x[i]), set(pr.a[i])
 		for g, c := range pr.y[i] {
@@ -57,7 +58,7 @@ func (pr *program) decode(x []float64) (*sched.Schedule, error) {
 }
 
 // point returns the point of plans, or nil if they are not within the program.
-func (pr *program) point(plans []Plan) []float64 {
+func (pr *program) point(plans []search.Plan) []float64 {
 	plans = pr.renamed(plans)
 	x := make([]float64, len(pr.model.Vars))
 	for i := range plans {
@@ -99,7 +100,7 @@ func (pr *program) point(plans []Plan) []float64 {
 
 // renamed returns the plans with GPUs renamed so that the first job has the
 // first ones.
-func (pr *program) renamed(plans []Plan) []Plan {
+func (pr *program) renamed(plans []search.Plan) []search.Plan {
 	name := make([]int, pr.GPUs)
 	next := len(plans[0].GPUs)
 	for g := range name {
@@ -124,7 +125,7 @@ func (pr *program) renamed(plans []Plan) []Plan {
 // listed makes a schedule near the point of a linear program: starts in the
 // middle of what it has of each, options and GPUs of which it has most.
 func (pr *program) listed(x []float64) []float64 {
-	plans := make([]Plan, len(pr.Jobs))
+	plans := make([]search.Plan, len(pr.Jobs))
 	for i := range plans {
 		mean := 0.5
 		for t, c := range pr.x[i] {

@@ -8,6 +8,7 @@ import (
 	"yardstick/formulate"
 	"yardstick/internal/number"
 	"yardstick/sched"
+	search "yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/milp"
 )
 
@@ -54,10 +55,12 @@ func Build(in *sched.Instance, obj sched.Objective) (*formulate.Program, error) 
 
 const maxEntries = 8_000_000
 
+const none = -1 // no variable
+
 // program is the model with the indices of its variables; −1 where there is
 // none.
 type program struct {
-	*Problem
+	*search.Problem
 	model    *milp.Model
 	relation formulate.Relation
 	unit     float64 // cost of a slot
@@ -71,14 +74,14 @@ type program struct {
 	o       [][]int   // by pairs j < k
 	v       [][][]int // by pairs and slot
 	c       int       // the makespan
-	start   []Plan
+	start   []search.Plan
 }
 
 func newProgram(in *sched.Instance, obj sched.Objective, unit float64) (*program, error) {
 	if obj.Sum() != obj {
 		return nil, fmt.Errorf("sharing: %w to %v: that is %v divided by the number of jobs", sched.ErrNotApplicable, obj, obj.Sum())
 	}
-	p, err := NewProblem(in, obj)
+	p, err := search.NewProblem(in, obj)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +135,7 @@ func (pr *program) limit() error {
 			until = latest + work
 			slots := number.FloorInt(new(big.Rat).Quo(left, new(big.Rat).SetFloat64(j.Weight)))
 			if slots.IsInt64() {
-				until = min(until, j.Release+j.Options[0].Alone+int(min(slots.Int64(), MaxSlots)))
+				until = min(until, j.Release+j.Options[0].Alone+int(min(slots.Int64(), search.MaxSlots)))
 			}
 		}
 		pr.deadline = append(pr.deadline, max(until, pr.start[i].End))
@@ -351,7 +354,7 @@ func (pr *program) addPair(i, k int) {
 }
 
 func (pr *program) addCapacity() {
-	theta := pr.Theta() * float64(pr.GPUs) * (1 + Rounding)
+	theta := pr.Theta() * float64(pr.GPUs) * (1 + search.Rounding)
 	for t := range pr.horizon {
 		for g := range pr.GPUs {
 			r := &row{}

@@ -14,6 +14,7 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/exact"
+	search "yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -66,6 +67,16 @@ func TestProgramAgainstEnumeration(t *testing.T) {
 	}
 }
 
+// solve finds the optimum by search.
+func solve(t *testing.T, in *sched.Instance, obj sched.Objective) *exact.Result {
+	t.Helper()
+	r, err := search.Solve(context.Background(), in, obj, milp.Limits{})
+	if err != nil || !r.Optimal() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return r
+}
+
 // solveProgram solves the program, checks what holds of every answer, and returns it
 // with the optimum by search.
 func solveProgram(t *testing.T, in *sched.Instance, obj sched.Objective, l milp.Limits) (*exact.Result, *big.Rat) {
@@ -90,8 +101,8 @@ func solveProgram(t *testing.T, in *sched.Instance, obj sched.Objective, l milp.
 func TestProgramAgainstSearch(t *testing.T) {
 	closed, stopped := 0, 0
 	for seed := range uint64(40) {
-		in := small(seed)
-		obj := minimised[[]int{0, 1, 2, 4}[seed%4]] // not the mean, which is that of the total
+		in := schedtest.SmallSharing(seed)
+		obj := []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.Makespan}[seed%4]
 		for _, nodes := range []int{1, 4, 2_000} {
 			r, optimum := solveProgram(t, in, obj, milp.Limits{Nodes: nodes})
 			switch {
@@ -129,6 +140,22 @@ func TestProgramOfWeights(t *testing.T) {
 	}
 	if closed < 55 {
 		t.Errorf("only %d of 60 programs have a bound within 1e-9 of the optimum", closed)
+	}
+}
+
+// TestUnsupported: what has no program is refused.
+func TestUnsupported(t *testing.T) {
+	in := tiny(1)
+	continuous := *in
+	continuous.Slot = 0
+	for name, c := range map[string]struct {
+		in  *sched.Instance
+		obj sched.Objective
+	}{"continuous": {&continuous, sched.TotalJCT}, "gang": {schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1)), sched.TotalJCT},
+		"weight": {in, sched.ScheduledWeight}, "mean": {in, sched.MeanJCT}} {
+		if _, err := sharing.Build(c.in, c.obj); !errors.Is(err, sched.ErrNotApplicable) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	search "yardstick/solvers/exhaustive/sharing"
 )
 
 // ErrRounded reports a point of a program whose schedule takes longer than the
@@ -17,7 +19,7 @@ const grain = 1 << 30
 func grid(v float64) float64 { return math.Floor(v*grain) / grain }
 
 // work returns d_js on the grid.
-func (pr *program) work(o *Option) float64 {
+func (pr *program) work(o *search.Option) float64 {
 	d, _ := new(big.Rat).Mul(o.Work, big.NewRat(grain, 1)).Float64()
 	return max(0, math.Floor(d)-1) / grain // a float64 may have been rounded up
 }
@@ -41,8 +43,8 @@ func (pr *program) sharp(i int) bool {
 	for l, xi := range j.Xi {
 		rate[l] = 1 - loss(xi)
 	}
-	var try func(o *Option, l, left int, sum float64) bool
-	try = func(o *Option, l, left int, sum float64) bool {
+	var try func(o *search.Option, l, left int, sum float64) bool
+	try = func(o *search.Option, l, left int, sum float64) bool {
 		if tried++; tried > most {
 			return false
 		}
@@ -58,5 +60,5 @@ func (pr *program) sharp(i int) bool {
 		counts[l] = 0
 		return true
 	}
-	return !slices.ContainsFunc(j.Options, func(o Option) bool { return !try(&o, 0, pr.deadline[i]-j.Release, 0) })
+	return !slices.ContainsFunc(j.Options, func(o search.Option) bool { return !try(&o, 0, pr.deadline[i]-j.Release, 0) })
 }

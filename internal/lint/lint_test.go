@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"bounds/certify":      {"sched"}, // it shares no code with what it checks
 	"solvers/exact":       {"sched", "solvers/milp"},
 	"solvers/exhaustive":  {"sched", "solvers/milp", "solvers/exact", "solvers/cuts", "bounds"},
+	"formulate/sharing":   {"sched", "solvers/milp", "solvers/exact", "solvers/exhaustive/sharing"}, // the program is limited by what the search finds quickly
 	"formulate":           {"sched", "solvers/milp", "solvers/exact", "solvers/cuts", "bounds"},
 	"formulate/maxweight": {"sched", "solvers/milp", "solvers/exact", "solvers/colgen", "bounds", "formulate/maxweight/..."},
 	"formulate/elastic":   {"sched", "solvers/milp", "solvers/exact", "solvers/colgen", "bounds", "formulate/maxweight/..."},

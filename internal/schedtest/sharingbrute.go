@@ -259,3 +259,21 @@ func SlottedSharing(seed uint64, s Slots) *sched.Instance {
 	must(in)
 	return in
 }
+
+// SmallSharing returns instances in slots that enumeration can solve, of different
+// kinds.
+func SmallSharing(seed uint64) *sched.Instance {
+	s := Slots{Jobs: 2 + int(seed%2), Servers: []int{2, 1}, Work: [2]int{1, 5}, Span: 3, Gang: 3, Xi: 1 + float64(seed%5)/2,
+		Options: 1 + int(seed/2%2), Ragged: seed%3 == 0}
+	if seed%7 == 0 {
+		s.Servers, s.Gang = []int{2}, 2
+	}
+	in := SlottedSharing(seed, s)
+	for i := range in.Jobs {
+		in.Jobs[i].Weight = float64(1+(int(seed)+3*i)%5) + 0.1*float64(seed%2)
+		if seed%4 == 3 {
+			in.Interference = [][]float64{{1.5, 1, 2}, {1.25, 1.5, 1}, {2, 3, 1}} // work that ends with a slot
+		}
+	}
+	return in
+}

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"yardstick/bounds"
-	"yardstick/formulate/sharing"
 	policies "yardstick/heuristics/sharing"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
+	"yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -131,13 +131,8 @@ func TestUnsupported(t *testing.T) {
 		if _, err := sharing.Solve(context.Background(), bad, sched.TotalJCT, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := sharing.Build(bad, sched.TotalJCT); !errors.Is(err, sched.ErrNotApplicable) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
-	for _, obj := range []sched.Objective{sched.ScheduledWeight, sched.MeanJCT} {
-		if _, err := sharing.Build(in, obj); !errors.Is(err, sched.ErrNotApplicable) {
-			t.Errorf("%v: %v", obj, err)
-		}
+	if _, err := sharing.Solve(context.Background(), in, sched.ScheduledWeight, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
+		t.Errorf("weight: %v", err)
 	}
 }

@@ -6,31 +6,14 @@ import (
 	"math/big"
 	"testing"
 
-	"yardstick/formulate/sharing"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
+	"yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/milp"
 )
 
 var minimised = []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.TotalJCT, sched.MeanJCT, sched.Makespan}
-
-// small returns instances that enumeration can solve, of different kinds.
-func small(seed uint64) *sched.Instance {
-	s := schedtest.Slots{Jobs: 2 + int(seed%2), Servers: []int{2, 1}, Work: [2]int{1, 5}, Span: 3, Gang: 3, Xi: 1 + float64(seed%5)/2,
-		Options: 1 + int(seed/2%2), Ragged: seed%3 == 0}
-	if seed%7 == 0 {
-		s.Servers, s.Gang = []int{2}, 2
-	}
-	in := schedtest.SlottedSharing(seed, s)
-	for i := range in.Jobs {
-		in.Jobs[i].Weight = float64(1+(int(seed)+3*i)%5) + 0.1*float64(seed%2)
-		if seed%4 == 3 {
-			in.Interference = [][]float64{{1.5, 1, 2}, {1.25, 1.5, 1}, {2, 3, 1}} // work that ends with a slot
-		}
-	}
-	return in
-}
 
 func solve(t testing.TB, in *sched.Instance, obj sched.Objective) *exact.Result {
 	t.Helper()
@@ -48,7 +31,7 @@ func solve(t testing.TB, in *sched.Instance, obj sched.Objective) *exact.Result 
 // TestSolveAgainstEnumeration compares optima with those of enumeration.
 func TestSolveAgainstEnumeration(t *testing.T) {
 	for seed := range uint64(120) {
-		in := small(seed)
+		in := schedtest.SmallSharing(seed)
 		obj := minimised[seed%5]
 		_, want := schedtest.SharingBruteForce(in, obj)
 		if r := solve(t, in, obj); r.Cost.Cmp(want) != 0 {
@@ -80,7 +63,7 @@ func TestStartBetweenEvents(t *testing.T) {
 // optimum by it, however large or small it is.
 func TestScaledWeights(t *testing.T) {
 	for seed := range uint64(60) {
-		in := small(seed)
+		in := schedtest.SmallSharing(seed)
 		base := make([]float64, len(in.Jobs))
 		for i := range in.Jobs {
 			base[i] = float64(1+(int(seed)+3*i)%5) + float64(seed%2)/8
