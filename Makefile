@@ -50,7 +50,7 @@ fuzz: prepare
 
 # Rewrites every golden file from what the code does now: read the diff.
 golden: prepare-test
-	go test ./bench/record ./bench/report ./datasets ./datasets/build ./datasets/generate ./datasets/throughput ./solvers/milp -update
+	go test ./bench/record ./bench/report ./datasets ./datasets/instances ./datasets/generate ./datasets/throughput ./solvers/milp -update
 
 # Runs the notebooks on a result directory, or a folder of several, and keeps
 # them with their figures in notebooks/out: make notebooks DIR=results/quick

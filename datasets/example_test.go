@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"yardstick/datasets"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/sched"
 )
 
@@ -28,7 +28,7 @@ func Example() {
 		return
 	}
 	for _, w := range windows {
-		in, err := build.Gang(&w, build.GangOptions{Common: build.Common{Cluster: sched.Uniform(1, 4, 1e9, 1e10)}})
+		in, err := instances.Gang(&w, instances.GangOptions{Common: instances.Common{Cluster: sched.Uniform(1, 4, 1e9, 1e10)}})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -12,7 +12,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/datasets"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/sched"
 )
 
@@ -179,7 +179,7 @@ func TestZerosThatWereDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := build.Preemptive(&windows[0], build.PreemptiveOptions{Common: build.Common{Name: "x", Cluster: sched.Uniform(1, 4, 1e9, 1e9)}, Startup: 5 * sched.Second})
+	in, err := instances.Preemptive(&windows[0], instances.PreemptiveOptions{Common: instances.Common{Name: "x", Cluster: sched.Uniform(1, 4, 1e9, 1e9)}, Startup: 5 * sched.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"yardstick/bench/report/chart"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/datasets/interference"
 	"yardstick/datasets/throughput"
 )
@@ -17,7 +17,7 @@ const sharingGPU = "rtx"
 // sharingFig2 draws the throughput of every task and lists how well its
 // parameters fit.
 func sharingFig2(context.Context, Input) (*Output, error) {
-	tasks, err := build.PolluxTasks(sharingGPU)
+	tasks, err := instances.PolluxTasks(sharingGPU)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func sharingFig2(context.Context, Input) (*Output, error) {
 // sharingFig3 draws the throughput of every task alone and beside CIFAR10, and
 // lists the factors of all pairs.
 func sharingFig3(context.Context, Input) (*Output, error) {
-	tasks, err := build.PolluxTasks(sharingGPU)
+	tasks, err := instances.PolluxTasks(sharingGPU)
 	if err != nil {
 		return nil, err
 	}

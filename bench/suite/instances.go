@@ -10,7 +10,7 @@ import (
 
 	"yardstick/bench/record"
 	"yardstick/datasets"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
 	"yardstick/sched"
@@ -27,10 +27,10 @@ type Instance struct {
 }
 
 // OfferedLoad returns the offered load of the instance's jobs, as
-// [build.OfferedLoad] defines it: missing of a burst, of elastic jobs, and where a
+// [instances.OfferedLoad] defines it: missing of a burst, of elastic jobs, and where a
 // job would run for longer than there is time.
 func (in *Instance) OfferedLoad() record.Opt[float64] {
-	load, ok, err := build.OfferedLoad(in.Instance)
+	load, ok, err := instances.OfferedLoad(in.Instance)
 	return record.Opt[float64]{V: load, Valid: ok && err == nil}
 }
 
@@ -121,19 +121,19 @@ func (src *Source) load() (*datasets.Trace, error) {
 func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
 	c := src.Cluster
 	cluster := sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra)
-	common := build.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
+	common := instances.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
 		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history(), OfferedLoad: optional(src, "offeredLoad", src.OfferedLoad)}
 	switch src.Model {
 	case sched.ModelGang:
 		return src.buildGang(w, common)
 	case sched.ModelPreemptive:
-		return build.Preemptive(w, build.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
+		return instances.Preemptive(w, instances.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
 			Iteration: optional(src, "iteration", src.Iterate)})
 	case sched.ModelSharing:
 		return src.buildSharing(w, common)
 	case sched.ModelElastic:
 		common.Cluster = sched.Cluster{} // its servers are drawn
-		return build.Elastic(w, build.ElasticOptions{Common: common, Ring: src.Ring, Servers: datasets.Some(c.Servers), Startup: src.Startup,
+		return instances.Elastic(w, instances.ElasticOptions{Common: common, Ring: src.Ring, Servers: datasets.Some(c.Servers), Startup: src.Startup,
 			MaxWorkers: src.MaxWorkers, WorkerType: src.WorkerType})
 	}
 	return nil, fmt.Errorf("model %q is unknown: gang, preemptive, sharing, elastic", src.Model)
@@ -146,8 +146,8 @@ func optional[T comparable](src *Source, key string, v T) datasets.Opt[T] {
 	return datasets.Opt[T]{V: v, OK: src.has(key) || v != zero}
 }
 
-func (src *Source) buildGang(w *datasets.Window, common build.Common) (*sched.Instance, error) {
-	o := build.GangOptions{Common: common, MatchDemand: src.MatchDemand, Shrink: optional(src, "shrink", src.Shrink),
+func (src *Source) buildGang(w *datasets.Window, common instances.Common) (*sched.Instance, error) {
+	o := instances.GangOptions{Common: common, MatchDemand: src.MatchDemand, Shrink: optional(src, "shrink", src.Shrink),
 		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params}
 	if src.Profiles != "" {
 		var err error
@@ -161,11 +161,11 @@ func (src *Source) buildGang(w *datasets.Window, common build.Common) (*sched.In
 	if src.SingleShare != nil {
 		o.SingleShare = datasets.Some(*src.SingleShare)
 	}
-	return build.Gang(w, o)
+	return instances.Gang(w, o)
 }
 
-func (src *Source) buildSharing(w *datasets.Window, common build.Common) (*sched.Instance, error) {
-	o := build.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
+func (src *Source) buildSharing(w *datasets.Window, common instances.Common) (*sched.Instance, error) {
+	o := instances.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
 		Xi: optional(src, "sharing.xi", src.Sharing.Xi), Rate: optional(src, "sharing.rate", src.Sharing.Rate),
 		Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable}
 	if file := optional(src, "sharing.interference", src.Sharing.Interference); file.OK {
@@ -174,7 +174,7 @@ func (src *Source) buildSharing(w *datasets.Window, common build.Common) (*sched
 			return nil, fmt.Errorf("sharing.interference: %w", err)
 		}
 	}
-	return build.Sharing(w, o)
+	return instances.Sharing(w, o)
 }
 
 // configurations plans the pipeline configurations of the built-in models on a

@@ -14,7 +14,7 @@ import (
 
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/sched"
 )
 
@@ -108,7 +108,7 @@ func (a *app) instanceDescribeCommand() *cobra.Command {
 }
 
 func (a *app) describeInstance(in *sched.Instance) error {
-	text, err := build.Describe(in)
+	text, err := instances.Describe(in)
 	if err != nil {
 		return usageError("%w", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"yardstick/bench/report"
 	"yardstick/bench/suite"
 	"yardstick/datasets"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/datasets/joblist"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -135,7 +135,7 @@ func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, e
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}
-	in, err := build.Gang(&windows[0], build.GangOptions{Common: build.Common{Name: path, Cluster: cluster}})
+	in, err := instances.Gang(&windows[0], instances.GangOptions{Common: instances.Common{Name: path, Cluster: cluster}})
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}

@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	// These two price the schedules of elastic jobs, which package maxweight does exactly.
 	"heuristics/elastic":    {"sched", "heuristics/sim", "formulate/maxweight/..."},
 	"heuristics/primaldual": {"sched", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
-	"bench/suite": {"sched", "datasets", "datasets/build", "datasets/generate", "datasets/interference", "datasets/profile",
+	"bench/suite": {"sched", "datasets", "datasets/instances", "datasets/generate", "datasets/interference", "datasets/profile",
 		"bench/record"},
 	"bench":               {"sched/...", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim", "bench/record", "bench/journal", "bench/suite"},
 	"bench/journal":       {},

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"yardstick/datasets"
-	"yardstick/datasets/build"
+	"yardstick/datasets/instances"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
@@ -31,7 +31,7 @@ func traceWindows(tb testing.TB, jobs, servers, gpus int, params sched.Bytes) []
 	}
 	var out []*sched.Instance
 	for _, w := range windows {
-		in, err := build.Gang(&w, build.GangOptions{Common: build.Common{Name: fmt.Sprint(w.First), Cluster: sched.Uniform(servers, gpus, 1.25e9, 300e9), Weights: datasets.WeightsRandom}, Params: params})
+		in, err := instances.Gang(&w, instances.GangOptions{Common: instances.Common{Name: fmt.Sprint(w.First), Cluster: sched.Uniform(servers, gpus, 1.25e9, 300e9), Weights: datasets.WeightsRandom}, Params: params})
 		if err != nil {
 			tb.Fatal(err)
 		}

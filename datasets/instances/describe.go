@@ -1,4 +1,4 @@
-package build
+package instances
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ func Describe(in *sched.Instance) (string, error) {
 		err = d.rigid()
 	}
 	if err != nil {
-		return "", fmt.Errorf("build: instance %q: %w", in.Name, err)
+		return "", fmt.Errorf("instances: instance %q: %w", in.Name, err)
 	}
 	return d.text.String(), nil
 }

@@ -1,4 +1,4 @@
-// Package build makes instances of the four job models out of a window of a
+// Package instances makes instances of the four job models out of a window of a
 // trace, as the experiments of the four papers do: [Gang] for the A-SRPT paper,
 // [Preemptive] for Lazer, [Sharing] for SJF-BSBF and [Elastic] for the
 // primal-dual paper. docs/instances.md lists every rule with its source and
@@ -21,4 +21,4 @@
 // row in its source or group, not on its place in the window: a job that two
 // windows of one seed share is the same job in both. Arithmetic is in integers, in
 // rationals and in [big.Float], which is the same on every machine.
-package build
+package instances

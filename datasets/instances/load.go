@@ -1,4 +1,4 @@
-package build
+package instances
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func OfferedLoad(in *sched.Instance) (float64, bool, error) {
 	}
 	var total demand
 	if err := total.addAll(in); err != nil {
-		return 0, false, fmt.Errorf("build: instance %q: %w", in.Name, err)
+		return 0, false, fmt.Errorf("instances: instance %q: %w", in.Name, err)
 	}
 	load, ok := total.over(releaseSpan(in), in.Cluster.GPUs())
 	return load, ok, nil

@@ -1,4 +1,4 @@
-package build
+package instances
 
 import (
 	"bytes"
@@ -213,7 +213,7 @@ func TestBuildErrors(t *testing.T) {
 	} {
 		o := good
 		c.change(&o)
-		if _, err := Gang(w, o); err == nil || !strings.HasPrefix(err.Error(), `build: instance "x": `) || !strings.Contains(err.Error(), c.want) {
+		if _, err := Gang(w, o); err == nil || !strings.HasPrefix(err.Error(), `instances: instance "x": `) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

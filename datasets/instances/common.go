@@ -1,4 +1,4 @@
-package build
+package instances
 
 import (
 	"crypto/sha256"
@@ -90,7 +90,7 @@ func (c *Common) finish(in *sched.Instance, err error) (*sched.Instance, error) 
 		err = c.release(in)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("build: instance %q: %w", c.Name, err)
+		return nil, fmt.Errorf("instances: instance %q: %w", c.Name, err)
 	}
 	return in, nil
 }

@@ -1,4 +1,4 @@
-package build
+package instances
 
 import (
 	"bytes"
@@ -272,7 +272,7 @@ func TestErrors(t *testing.T) {
 		switch {
 		case c.err == nil:
 			t.Errorf("no error about %q", c.want)
-		case !strings.Contains(c.err.Error(), c.want) || strings.Contains(c.err.Error(), "\n") || !strings.HasPrefix(c.err.Error(), `build: instance "test": `):
+		case !strings.Contains(c.err.Error(), c.want) || strings.Contains(c.err.Error(), "\n") || !strings.HasPrefix(c.err.Error(), `instances: instance "test": `):
 			t.Errorf("error %q, want one line about %q", c.err, c.want)
 		}
 	}

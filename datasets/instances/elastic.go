@@ -1,4 +1,4 @@
-package build
+package instances
 
 import (
 	"errors"
