@@ -12,11 +12,15 @@ import (
 // part is a number of GPUs of a server of a size.
 type part struct{ size, gpus int }
 
+// partSteps limits the ways to put one kind of job on parts that are looked at.
+const partSteps = 2_000_000
+
 // parts finds the least time per iteration of one kind of job on given parts.
 type parts struct {
 	*stages
 	fill  map[part][]filling // what a part may hold
 	known map[string]*big.Rat
+	steps int // left; below 0, what was found is not complete
 }
 
 // filling is what a part holds, and how long an iteration takes there.
@@ -28,20 +32,23 @@ type filling struct {
 // training returns the least training time of a job on parts of distinct servers,
 // over all ways to put its replicas on them; false if whole replicas do not fill
 // them.
-func (t *times) training(j *sched.Job, on []part) (sched.Time, bool) {
+func (t *times) training(j *sched.Job, on []part) (sched.Time, bool, error) {
 	key := kind(j)
 	p := t.parts[key]
 	if p == nil {
-		p = &parts{stages: stagesOf(t.in, j), fill: map[part][]filling{}, known: map[string]*big.Rat{}}
+		p = &parts{stages: stagesOf(t.in, j), fill: map[part][]filling{}, known: map[string]*big.Rat{}, steps: partSteps}
 		t.parts[key] = p
 	}
 	on = slices.Clone(on)
 	slices.SortFunc(on, func(a, b part) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.gpus, b.gpus)) })
 	alpha := p.least(on, slices.Clone(p.replicas))
-	if alpha == nil {
-		return 0, false
+	switch {
+	case p.steps < 0:
+		return 0, false, tooHard("there are more than %d ways to put a job of %d stages on parts of servers", partSteps, len(j.Stages))
+	case alpha == nil:
+		return 0, false, nil
 	}
-	return clip(runs(j.Iters, alpha)), true
+	return clip(runs(j.Iters, alpha)), true, nil
 }
 
 // least returns the least bottleneck of the replicas left on the parts, or nil if
@@ -61,6 +68,9 @@ func (p *parts) least(on []part, left []int) *big.Rat {
 	for _, f := range p.fillings(on[0]) {
 		if best != nil && f.alpha.Cmp(best) >= 0 {
 			break // they are in order of alpha
+		}
+		if p.steps--; p.steps < 0 {
+			return nil
 		}
 		fits := true
 		for s, x := range f.counts {
@@ -85,7 +95,7 @@ func (p *parts) least(on []part, left []int) *big.Rat {
 	return best
 }
 
-// fillings lists what fills a part, in order of alpha.
+// fillings lists what fills a part, in order of alpha, as far as the steps go.
 func (p *parts) fillings(on part) []filling {
 	if list, ok := p.fill[on]; ok {
 		return list
@@ -94,6 +104,9 @@ func (p *parts) fillings(on part) []filling {
 	counts := make([]int, len(p.replicas))
 	var extend func(stage, room int)
 	extend = func(stage, room int) {
+		if p.steps--; p.steps < 0 {
+			return
+		}
 		if stage == len(counts) {
 			if room == 0 {
 				list = append(list, filling{slices.Clone(counts), p.alpha(counts, on.size)})

@@ -114,10 +114,11 @@ func (q *packing) job(i int) error {
 			if n++; n > mostPatterns {
 				return tooHard("job %d has more than %d patterns", i, mostPatterns)
 			}
-			if t, fits := q.c.times.training(x, on); fits {
+			t, fits, err := q.c.times.training(x, on)
+			if fits {
 				q.columns(i, int64(add(x.Load, t)), on)
 			}
-			return nil
+			return err
 		}
 		if z == len(q.c.times.sizes) {
 			return nil

@@ -302,7 +302,11 @@ func (s *gangSearch) length(i int, take []int) int64 {
 			}
 		}
 		length = -1
-		if t, fits := s.c.times.training(j.job, on); fits {
+		t, fits, err := s.c.times.training(j.job, on)
+		if err != nil {
+			s.err = err
+		}
+		if fits {
 			if t > sched.MaxTime { // there it may run for any time
 				s.err = tooHard("job %d would run for more than %v on some servers", i, sched.MaxTime)
 			}
