@@ -26,7 +26,9 @@ func Deadlines(ctx context.Context, in *sched.Instance, obj sched.Objective, ste
 	if err != nil {
 		return bounds.Bound{}, "", err
 	}
-	_, _, makespan, err := p.greedy()
+	within, cancel := limited(ctx, limits)
+	defer cancel()
+	_, _, makespan, err := p.greedy(within)
 	if err != nil {
 		return bounds.Bound{}, "", err
 	}
@@ -38,21 +40,15 @@ func Deadlines(ctx context.Context, in *sched.Instance, obj sched.Objective, ste
 		all.Add(all, new(big.Rat).SetFloat64(p.weight[id]))
 	}
 	model := &pricing.Model{In: &copied, Configs: p.model.Configs}
-	limited := ctx
-	if limits.Time > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, limits.Time)
-		defer cancel()
-	}
 	sum, termination := new(big.Rat), milp.Optimal
 	for t := range makespan { // after the list schedule's end everything can be done
-		if limited.Err() != nil {
+		if within.Err() != nil {
 			break
 		}
 		undone := new(big.Rat).Set(all)
 		if t > 0 {
 			copied.Deadline = sched.Time(t) * in.Slot
-			undone.Sub(undone, maxweight.Tighten(limited, model, nil, steps).Value)
+			undone.Sub(undone, maxweight.Tighten(within, model, nil, steps).Value)
 		}
 		if undone.Sign() > 0 {
 			sum.Add(sum, undone)
@@ -61,7 +57,7 @@ func Deadlines(ctx context.Context, in *sched.Instance, obj sched.Objective, ste
 	switch {
 	case ctx.Err() != nil:
 		termination = milp.Interrupted
-	case limited.Err() != nil:
+	case within.Err() != nil:
 		termination = milp.TimeLimit
 	}
 	return p.bound("elastic-deadlines", sum), termination, nil

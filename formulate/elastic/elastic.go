@@ -123,9 +123,41 @@ func (p *problem) columns(slots int64, latest []int64) *columns.Problem {
 	return out
 }
 
+// limited is a context that ends with the limit in time, if there is one.
+func limited(ctx context.Context, limits milp.Limits) (context.Context, context.CancelFunc) {
+	if limits.Time > 0 {
+		return context.WithTimeout(ctx, limits.Time)
+	}
+	return ctx, func() {}
+}
+
+// ended tells a limit in time from an interruption: ctx is the context without it.
+func ended(ctx context.Context, t milp.Termination) milp.Termination {
+	if t == milp.Interrupted && ctx.Err() == nil {
+		return milp.TimeLimit
+	}
+	return t
+}
+
+// serial runs the jobs one after the other, each as fast as it can be.
+func (p *problem) serial() []*pricing.Choice {
+	market := p.model.Market(pricing.Round(p.in, 0, nil, 0), nil)
+	var out []*pricing.Choice
+	end := int64(0)
+	for id := range p.in.Jobs {
+		c, ok := market.Cheapest(pricing.Query{Job: sched.JobID(id), Earliest: end, Latest: pricing.NoLimit, TimeCost: 1})
+		if !ok {
+			panic("elastic: a job that runs somewhere does not run alone")
+		}
+		out, end = append(out, &c), c.End()
+	}
+	return out
+}
+
 // greedy returns a good choice, as the best of list schedules, with its cost in
-// slots and makespan.
-func (p *problem) greedy() (choice []*pricing.Choice, cost *big.Rat, makespan int64, err error) {
+// slots and makespan. Once the context has ended it makes no more of them; without
+// any, jobs run one after the other.
+func (p *problem) greedy(ctx context.Context) (choice []*pricing.Choice, cost *big.Rat, makespan int64, err error) {
 	horizon := int64(0)
 	for id := range p.in.Jobs {
 		horizon = max(horizon, p.in.FirstSlot(sched.JobID(id)))
@@ -138,7 +170,10 @@ func (p *problem) greedy() (choice []*pricing.Choice, cost *big.Rat, makespan in
 	q := p.columns(horizon, nil)
 	for _, order := range p.orders() {
 		// No list schedule ends later: each job could follow all before it.
-		c, ok := q.Greedy(order)
+		c, ok := q.Greedy(ctx, order)
+		if !ok && ctx.Err() != nil {
+			break
+		}
 		if !ok {
 			panic("elastic: a list schedule does not end")
 		}
@@ -146,21 +181,22 @@ func (p *problem) greedy() (choice []*pricing.Choice, cost *big.Rat, makespan in
 			choice, cost = c, v
 		}
 	}
+	if choice == nil {
+		choice = p.serial()
+		cost = q.Cost(choice)
+	}
 	for _, c := range choice {
 		makespan = max(makespan, c.End())
 	}
 	return choice, cost, makespan, nil
 }
 
-// exact returns the problem with as few slots as lose no optimum, and a choice.
+// exact returns the problem with as few slots as lose no optimum that costs at most
+// as much as a schedule that is known.
 //
-// With V the cost of the choice, no schedule that costs at most V completes job j
+// With V that cost, no schedule that costs at most V completes job j
 // later than (V − Σ_{i≠j} w_i (a_i + d_i^min))/w_j.
-func (p *problem) exact() (*columns.Problem, []*pricing.Choice, error) {
-	choice, cost, _, err := p.greedy()
-	if err != nil {
-		return nil, nil, err
-	}
+func (p *problem) exact(cost *big.Rat) (*columns.Problem, error) {
 	left := new(big.Rat).Set(cost)
 	for id := range p.in.Jobs {
 		left.Sub(left, p.alone(sched.JobID(id)))
@@ -171,16 +207,18 @@ func (p *problem) exact() (*columns.Problem, []*pricing.Choice, error) {
 		v.Quo(v, new(big.Rat).SetFloat64(p.weight[id]))
 		last := new(big.Int).Quo(v.Num(), v.Denom())
 		if !last.IsInt64() || last.Int64() > maxSlots {
-			return nil, nil, fmt.Errorf("elastic: instance %q: %w: job %d may complete as late as slot %v", p.in.Name, sched.ErrNotApplicable, id, last)
+			return nil, fmt.Errorf("elastic: instance %q: %w: job %d may complete as late as slot %v", p.in.Name, sched.ErrNotApplicable, id, last)
 		}
 		latest[id] = last.Int64()
 		slots = max(slots, latest[id])
 	}
-	return p.columns(slots, latest), choice, nil
+	return p.columns(slots, latest), nil
 }
 
 // Solve finds an optimum of class Es by branch and price. It applies to sums of
-// completion times.
+// completion times. Reaching a limit leaves Bound below Cost; it is not an error.
+// The limit in time is that of everything, the list schedules that come first too;
+// the limit in nodes is that of the tree, whose root is the linear relaxation.
 //
 // Errors: sched.ErrNotApplicable; a job that runs nowhere; those of
 // the solver.
@@ -189,14 +227,23 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if err != nil {
 		return nil, err
 	}
-	q, choice, err := p.exact()
+	within, cancel := limited(ctx, limits)
+	defer cancel()
+	choice, cost, _, err := p.greedy(within)
 	if err != nil {
 		return nil, err
 	}
-	r, err := q.Solve(ctx, solver, limits)
-	if err != nil {
-		return nil, err
+	r := &columns.Optimum{Termination: milp.Interrupted}
+	if within.Err() == nil {
+		q, err := p.exact(cost)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = q.Solve(within, solver, milp.Limits{Nodes: limits.Nodes}); err != nil {
+			return nil, err
+		}
 	}
+	r.Termination = ended(ctx, r.Termination)
 	lower := new(big.Rat)
 	for id := range in.Jobs {
 		lower.Add(lower, p.alone(sched.JobID(id)))
@@ -204,11 +251,10 @@ func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, solver 
 	if r.Bound != nil && r.Bound.Cmp(lower) > 0 {
 		lower = r.Bound
 	}
-	cost := q.Cost(choice)
 	if r.Cost != nil && r.Cost.Cmp(cost) < 0 {
 		choice, cost = r.Choice, r.Cost
 	}
-	schedule := q.Schedule(choice)
+	schedule := p.columns(0, nil).Schedule(choice)
 	if err := schedule.CheckEnd(); err != nil {
 		return nil, fmt.Errorf("elastic: instance %q: %w: the best schedule found is too long: %w", in.Name, sched.ErrNotApplicable, err)
 	}
@@ -242,7 +288,11 @@ func program(in *sched.Instance, obj sched.Objective, write func(*columns.Proble
 	if err != nil {
 		return nil, err
 	}
-	q, _, err := p.exact()
+	_, cost, _, err := p.greedy(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.exact(cost)
 	if err != nil {
 		return nil, err
 	}

@@ -44,12 +44,15 @@ func Intervals(ctx context.Context, in *sched.Instance, obj sched.Objective, cla
 	if err != nil {
 		return best, "", err
 	}
-	grid, err := w.grid(ratio)
+	within, cancel := limited(ctx, limits)
+	defer cancel()
+	grid, err := w.grid(within, ratio)
 	if err != nil {
 		return best, "", err
 	}
 	model := w.intervals(grid)
-	duals, termination, err := duals(ctx, model, solver, limits)
+	duals, termination, err := duals(within, model, solver, milp.Limits{Nodes: limits.Nodes})
+	termination = ended(ctx, termination)
 	if err != nil || duals == nil {
 		return best, termination, err
 	}
@@ -61,8 +64,8 @@ func Intervals(ctx context.Context, in *sched.Instance, obj sched.Objective, cla
 }
 
 // grid returns τ in ticks, all of them whole slots, up to where a list schedule ends.
-func (w *work) grid(ratio float64) ([]int64, error) {
-	_, _, makespan, err := w.p.greedy()
+func (w *work) grid(ctx context.Context, ratio float64) ([]int64, error) {
+	_, _, makespan, err := w.p.greedy(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -36,11 +36,13 @@ func Conf(ctx context.Context, in *sched.Instance, obj sched.Objective, solver m
 	if err != nil {
 		return nil, err
 	}
-	_, _, makespan, err := p.greedy()
+	within, cancel := limited(ctx, limits)
+	defer cancel()
+	_, _, makespan, err := p.greedy(within)
 	if err != nil {
 		return nil, err
 	}
-	return p.relax(ctx, "elastic-conf", p.columns(makespan, nil), solver, limits)
+	return p.relax(ctx, within, "elastic-conf", p.columns(makespan, nil), solver, limits.Nodes)
 }
 
 // Aggregate is Conf with all servers merged into one, where a configuration takes
@@ -52,7 +54,9 @@ func Aggregate(ctx context.Context, in *sched.Instance, obj sched.Objective, sol
 	if err != nil {
 		return nil, err
 	}
-	_, _, makespan, err := p.greedy()
+	within, cancel := limited(ctx, limits)
+	defer cancel()
+	_, _, makespan, err := p.greedy(within)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +76,16 @@ func Aggregate(ctx context.Context, in *sched.Instance, obj sched.Objective, sol
 		}
 		q.Model.Configs = append(q.Model.Configs, list)
 	}
-	return p.relax(ctx, "elastic-aggregate", q, solver, limits)
+	return p.relax(ctx, within, "elastic-aggregate", q, solver, limits.Nodes)
 }
 
-func (p *problem) relax(ctx context.Context, name string, q *columns.Problem, solver milp.LPSolver, limits milp.Limits) (*Relaxation, error) {
-	r, err := q.Relax(ctx, solver, limits)
+// relax solves a relaxation within a context, that of the caller with a limit in time.
+func (p *problem) relax(ctx, within context.Context, name string, q *columns.Problem, solver milp.LPSolver, rounds int) (*Relaxation, error) {
+	r, err := q.Relax(within, solver, milp.Limits{Nodes: rounds})
 	if err != nil {
 		return nil, err
 	}
+	r.Termination = ended(ctx, r.Termination)
 	v := new(big.Rat)
 	for id := range p.in.Jobs {
 		v.Add(v, p.alone(sched.JobID(id)))

@@ -161,7 +161,7 @@ func (p pricer) Price(_ context.Context, y []float64) (colgen.Pricing, error) {
 }
 
 // Candidate takes the columns in order of their values, as long as they fit.
-func (p *packing) Candidate(_ fate, columns []colgen.Column, x []float64) ([][2]int, float64, bool) {
+func (p *packing) Candidate(_ context.Context, _ fate, columns []colgen.Column, x []float64) ([][2]int, float64, bool) {
 	order := make([]int, 0, len(columns))
 	for j, c := range columns {
 		if c.Tag != nil && x[j] > 1e-6 {

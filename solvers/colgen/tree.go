@@ -29,8 +29,9 @@ type Problem[Node, Solution any] interface {
 	Pricer(Node) Pricer
 	// Candidate turns a point of a node's master program into a solution that
 	// the problem has checked, by rounding for instance. objective must not be
-	// below that of the solution. It is called at every node.
-	Candidate(n Node, columns []Column, x []float64) (s Solution, objective float64, ok bool)
+	// below that of the solution. It is called at every node, and may give up once
+	// the context has ended.
+	Candidate(ctx context.Context, n Node, columns []Column, x []float64) (s Solution, objective float64, ok bool)
 	// Branch splits a node: each of its solutions must be in one of the
 	// children. None means that the point is integral, so that there is nothing
 	// to split by.
@@ -176,14 +177,19 @@ func (s *search[Node, Solution]) expand(n *open[Node]) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
+	if r.X != nil {
+		if c, objective, ok := s.problem.Candidate(s.ctx, n.node, r.Columns, r.X); ok && objective < s.best.Objective {
+			s.best.Found, s.best.Solution, s.best.Objective = true, c, objective
+		}
+	}
+	if err := s.ctx.Err(); err != nil { // the candidate may be missing for that alone: the node stays open
+		return err
+	}
 	s.best.Nodes++
 	heap.Remove(&s.open, n.index)
 	if r.X == nil { // the solver failed at once
 		s.leaf = min(s.leaf, n.bound)
 		return nil
-	}
-	if c, objective, ok := s.problem.Candidate(n.node, r.Columns, r.X); ok && objective < s.best.Objective {
-		s.best.Found, s.best.Solution, s.best.Objective = true, c, objective
 	}
 	if n.bound >= s.best.Objective {
 		return nil

@@ -25,6 +25,7 @@
 package columns
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -99,21 +100,26 @@ func (p *Problem) Schedule(choice []*pricing.Choice) *sched.Schedule {
 // Greedy gives each job in turn the schedule that completes first in what the
 // jobs before it have left. It returns false if a job that may not be left out
 // does not complete by its Latest. It leaves others out if they do not, or do not
-// pay.
+// pay. It returns false too once the context has ended, which it asks before each job.
 //
 // Of schedules that complete at one time it takes the one of least volume, in
 // shares of what the servers have.
-func (p *Problem) Greedy(order []sched.JobID) ([]*pricing.Choice, bool) {
+//
+// Cost: O(n H R T log T) of n jobs, H servers, R resources and T slots.
+func (p *Problem) Greedy(ctx context.Context, order []sched.JobID) ([]*pricing.Choice, bool) {
 	out := make([]*pricing.Choice, len(p.Terms))
-	return out, p.fill(out, pricing.NewRoom(p.Model.In, p.Slots), order)
+	return out, p.fill(ctx, out, pricing.NewRoom(p.Model.In, p.Slots), order)
 }
 
 // fill is Greedy for the jobs that have no schedule yet.
-func (p *Problem) fill(out []*pricing.Choice, room *pricing.Room, order []sched.JobID) bool {
+func (p *Problem) fill(ctx context.Context, out []*pricing.Choice, room *pricing.Room, order []sched.JobID) bool {
 	prices := p.shares()
 	for _, id := range order {
 		if out[id] != nil {
 			continue
+		}
+		if ctx.Err() != nil {
+			return false
 		}
 		c, ok := p.Model.Market(prices, room).Cheapest(pricing.Query{Job: id, Latest: min(p.Terms[id].Latest, int64(p.Slots)), TimeCost: prices.Total() + 1})
 		t := &p.Terms[id]

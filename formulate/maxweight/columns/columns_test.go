@@ -170,6 +170,43 @@ func TestRounded(t *testing.T) {
 	}
 }
 
+// countdown is a context that ends after a number of questions for its error.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left >= 0 {
+		return nil
+	}
+	return context.Canceled
+}
+
+// TestGreedyStops: the context is asked before each job, and none is looked at after
+// its end.
+func TestGreedyStops(t *testing.T) {
+	in := instance(schedtest.Rand(3), 5)
+	p := problem(schedtest.Rand(3), in, 200)
+	var order []sched.JobID
+	for id := range in.Jobs {
+		order = append(order, sched.JobID(id))
+		p.Terms[id] = columns.Terms{Time: 1, Latest: pricing.NoLimit}
+	}
+	for left := range len(order) + 2 {
+		choice, ok := p.Greedy(&countdown{context.Background(), left}, order)
+		done := 0
+		for _, c := range choice {
+			if c != nil {
+				done++
+			}
+		}
+		if done != min(left, len(order)) || ok != (left >= len(order)) {
+			t.Errorf("after %d questions: %d jobs, %v", left, done, ok)
+		}
+	}
+}
+
 // TestTooLarge: programs that would not fit memory are not built.
 func TestTooLarge(t *testing.T) {
 	in := schedtest.Elastic(schedtest.Rand(1), schedtest.ElasticShape{Jobs: 4, Servers: 4, Resources: 1, WorkerTypes: 3, ServerTypes: 3, Workers: 12, Capacity: 12, Slots: 12})

@@ -20,9 +20,9 @@ type dual struct {
 	greedy float64         // what some choice costs, or NaN
 }
 
-func (m *master) dual() *dual {
+func (m *master) dual(ctx context.Context) *dual {
 	d := &dual{m: m, best: make([]float64, m.capacities()), greedy: math.NaN()}
-	if choice, ok := m.p.Greedy(m.p.byDensity()); ok {
+	if choice, ok := m.p.Greedy(ctx, m.p.byDensity()); ok {
 		d.greedy, _ = m.p.Cost(choice).Float64()
 	}
 	return d
@@ -150,7 +150,7 @@ func (p *Problem) Improve(ctx context.Context, prices *pricing.Prices, steps int
 			return nil, nil, false
 		}
 	}
-	d := m.dual()
+	d := m.dual(ctx)
 	if prices != nil {
 		for row := range d.best {
 			d.best[row] = prices.Float(row)

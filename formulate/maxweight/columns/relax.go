@@ -65,14 +65,14 @@ func (p *Problem) Relax(ctx context.Context, solver milp.LPSolver, limits milp.L
 			return nil, fmt.Errorf("columns: job %d of instance %q has no schedule by slot %d", id, p.Model.In.Name, p.Terms[id].Latest)
 		}
 	}
-	c.dual = c.m.dual()
-	c.out.Rows = c.m.capacities() + len(p.Terms)
 	limited := ctx
 	if limits.Time > 0 {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, limits.Time)
 		defer cancel()
 	}
+	c.dual = c.m.dual(limited)
+	c.out.Rows = c.m.capacities() + len(p.Terms)
 	c.begin(limited)
 	lp, err := solver.Open(c.model)
 	if err != nil {

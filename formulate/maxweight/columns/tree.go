@@ -58,7 +58,7 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 	m := p.master(false)
 	out := &Optimum{Relaxed: relaxed, Columns: len(relaxed.Columns)}
 	out.raise(p, relaxed.Bound)
-	if choice, ok := p.Greedy(p.byDensity()); ok {
+	if choice, ok := p.Greedy(limited, p.byDensity()); ok {
 		out.offer(p, choice)
 	}
 	var columns []colgen.Column
@@ -67,7 +67,7 @@ func (p *Problem) Solve(ctx context.Context, solver milp.LPSolver, limits milp.L
 		m.seeds = append(m.seeds, column{c.Job, c.Choice})
 		columns, x = append(columns, colgen.Column{Tag: column{c.Job, c.Choice}}), append(x, c.Value)
 	}
-	if choice, _, ok := m.Candidate(nil, columns, x); ok {
+	if choice, _, ok := m.Candidate(limited, nil, columns, x); ok {
 		out.offer(p, choice)
 	}
 	if out.Cost != nil && out.Bound != nil && out.Bound.Cmp(out.Cost) >= 0 {
@@ -218,7 +218,7 @@ func (m *master) Pricer(n *node) colgen.Pricer { return &pricer{m: m, node: n} }
 // Candidate implements colgen.Problem: the schedules of largest value that fit
 // together, and then the other jobs, the most valuable first, as early as
 // possible.
-func (m *master) Candidate(_ *node, columns []colgen.Column, x []float64) ([]*pricing.Choice, float64, bool) {
+func (m *master) Candidate(ctx context.Context, _ *node, columns []colgen.Column, x []float64) ([]*pricing.Choice, float64, bool) {
 	var order []int
 	for i := range columns {
 		if columns[i].Tag != nil && x[i] > 1e-6 {
@@ -245,7 +245,7 @@ func (m *master) Candidate(_ *node, columns []colgen.Column, x []float64) ([]*pr
 		ta, tb := &m.p.Terms[a], &m.p.Terms[b]
 		return -new(big.Rat).SetFloat64(ta.Time + ta.Reward).Cmp(new(big.Rat).SetFloat64(tb.Time + tb.Reward))
 	})
-	if !m.p.fill(out, room, rest) {
+	if !m.p.fill(ctx, out, room, rest) {
 		return nil, 0, false
 	}
 	return out, up(m.scaled(m.p.Cost(out))), true
