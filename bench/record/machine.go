@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Versions are those of the program and of what it was built from.
@@ -132,8 +133,9 @@ func (m MachineInfo) ID() string {
 	return hashOf(fmt.Appendf(nil, "%s %s %s %s %d %d", m.Host, m.OS, m.Arch, m.CPU, m.Cores, m.RAM))[:16]
 }
 
-// BuildID identifies the running program by the content of its file.
-func BuildID() string {
+// BuildID identifies the running program by the content of its file, which is
+// read once.
+var BuildID = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
@@ -148,4 +150,4 @@ func BuildID() string {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
-}
+})
