@@ -55,9 +55,13 @@ func (src *Source) Build(master uint64) ([]*Instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Trace, err)
 	}
+	configs, err := src.configurations()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.Trace, err)
+	}
 	var built []*Instance
 	for _, w := range windows {
-		in, err := src.buildWindow(&w)
+		in, err := src.buildWindow(&w, configs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", src.Trace, err)
 		}
@@ -117,15 +121,16 @@ func (src *Source) load() (*datasets.Trace, error) {
 	return source.Load(selection)
 }
 
-// buildWindow makes an instance of the source's model.
-func (src *Source) buildWindow(w *datasets.Window) (*sched.Instance, error) {
+// buildWindow makes an instance of the source's model, in that of gangs of the
+// configurations.
+func (src *Source) buildWindow(w *datasets.Window, configs []profile.Config) (*sched.Instance, error) {
 	c := src.Cluster
 	cluster := sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra)
 	common := instances.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
 		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history(), OfferedLoad: optional(src, "offeredLoad", src.OfferedLoad)}
 	switch src.Model {
 	case sched.ModelGang:
-		return src.buildGang(w, common)
+		return src.buildGang(w, common, configs)
 	case sched.ModelPreemptive:
 		return instances.Preemptive(w, instances.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
 			Iteration: optional(src, "iteration", src.Iterate)})
@@ -146,18 +151,9 @@ func optional[T comparable](src *Source, key string, v T) datasets.Opt[T] {
 	return datasets.Opt[T]{V: v, OK: src.has(key) || v != zero}
 }
 
-func (src *Source) buildGang(w *datasets.Window, common instances.Common) (*sched.Instance, error) {
+func (src *Source) buildGang(w *datasets.Window, common instances.Common, configs []profile.Config) (*sched.Instance, error) {
 	o := instances.GangOptions{Common: common, MatchDemand: src.MatchDemand, Shrink: optional(src, "shrink", src.Shrink),
-		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params}
-	if src.Profiles != "" {
-		var err error
-		if o.Configs, err = configurations(src.Profiles); err != nil {
-			return nil, fmt.Errorf("profiles: %w", err)
-		}
-		if len(o.Configs) == 0 {
-			return nil, fmt.Errorf("profiles: %s has none", src.Profiles)
-		}
-	}
+		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params, Configs: configs}
 	if src.SingleShare != nil {
 		o.SingleShare = datasets.Some(*src.SingleShare)
 	}
@@ -175,6 +171,21 @@ func (src *Source) buildSharing(w *datasets.Window, common instances.Common) (*s
 		}
 	}
 	return instances.Sharing(w, o)
+}
+
+// configurations returns those of the source's profiles, nil if it has none.
+func (src *Source) configurations() ([]profile.Config, error) {
+	if src.Profiles == "" {
+		return nil, nil
+	}
+	configs, err := configurations(src.Profiles)
+	if err != nil {
+		return nil, fmt.Errorf("profiles: %w", err)
+	}
+	if len(configs) == 0 {
+		return nil, fmt.Errorf("profiles: %s has none", src.Profiles)
+	}
+	return configs, nil
 }
 
 // configurations plans the pipeline configurations of the built-in models on a
