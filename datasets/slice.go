@@ -122,15 +122,19 @@ func (w *Window) Past(n int) []Job {
 	if n <= 0 {
 		return nil
 	}
-	epoch := w.trace.jobs[w.First].Submit
-	var past []Job
-	for _, j := range w.trace.jobs[:w.First] {
-		if j.End <= epoch {
-			past = append(past, j)
+	jobs, epoch := w.trace.jobs, w.trace.jobs[w.First].Submit
+	var done []int // indices, which are moved faster than jobs
+	for i := range jobs[:w.First] {
+		if jobs[i].End <= epoch {
+			done = append(done, i)
 		}
 	}
-	slices.SortStableFunc(past, func(a, b Job) int { return cmp.Compare(a.End, b.End) })
-	return past[max(0, len(past)-n):]
+	slices.SortFunc(done, func(a, b int) int { return cmp.Or(cmp.Compare(jobs[a].End, jobs[b].End), a-b) })
+	var past []Job
+	for _, i := range done[max(0, len(done)-n):] {
+		past = append(past, jobs[i])
+	}
+	return past
 }
 
 // Windows returns the windows of a slice, one per repetition. Seeds are
