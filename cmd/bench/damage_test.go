@@ -17,8 +17,8 @@ import (
 const damageSuite = `
 name: damage
 instances:
-  - {name: small, slice: {jobs: 3, at: busiest}, tooLarge: drop, methods: [fifo, a-srpt, exhaustive], references: [lb0, srpt]}
-  - {name: slots, where: {duration_s: ["<20000", ">1000"]}, slice: {jobs: 3, at: busiest}, cluster: {servers: 2, gpusPerServer: 2}, tooLarge: drop,
+  - {name: small, trace: "builtin:philly?jobs=1000", slice: {jobs: 3, at: busiest}, tooLarge: drop, methods: [fifo, a-srpt, exhaustive], references: [lb0, srpt]}
+  - {name: slots, trace: "builtin:philly?jobs=1000", where: {duration_s: ["<20000", ">1000"]}, slice: {jobs: 3, at: busiest}, cluster: {servers: 2, gpusPerServer: 2}, tooLarge: drop,
      round: 600s, methods: [fifo], references: [{name: time-indexed, params: {slot: 600s}}]}
 objectives: [total-jct, makespan]
 `

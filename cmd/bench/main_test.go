@@ -59,9 +59,11 @@ const tinySuite = `
 name: tiny
 instances:
   - name: small
+    trace: "builtin:philly?jobs=1000"
     slice: {jobs: 4, at: busiest, repeat: 3}
     tooLarge: drop
   - name: shaped
+    trace: "builtin:philly?jobs=1000"
     where: {duration_s: ["<20000", ">1000"]}
     slice: {jobs: 4, at: busiest}
     cluster: {servers: 2, gpusPerServer: 2}

@@ -33,13 +33,19 @@ const shardSuite = `
 apiVersion: yardstick/v1
 name: shards
 instances:
-  - {name: gangs, slice: {jobs: 6, at: busiest, repeat: 3}, round: 1h, tooLarge: drop}
-  - {name: shared, model: sharing, slice: {jobs: 3, repeat: 2}, slotted: true, round: 12h, tooLarge: drop, gpuMemory: 32GB,
+  - {name: gangs, trace: "builtin:philly?jobs=1000", slice: {jobs: 6, at: busiest, repeat: 3}, round: 1h, tooLarge: drop}
+  - {name: shared, trace: "builtin:philly?jobs=1000", model: sharing, slice: {jobs: 3, repeat: 2}, slotted: true, round: 12h, tooLarge: drop, gpuMemory: 32GB,
      methods: [sjf-bsbf, sharing-fifo], references: [theta-srpt, sharing-search]}
 objectives: [total-jct, total-completion]
 methods: [fifo, sjf, a-srpt, spjf, exhaustive]
 references: [lb0, srpt-ranked, mean-busy-time]
 `
+
+// longSuite is shardSuite on more windows of a longer trace, which take long enough to be
+// stopped at.
+func longSuite(windows int) string {
+	return strings.NewReplacer("repeat: 3", fmt.Sprint("repeat: ", windows), "builtin:philly?jobs=1000", "builtin:philly-like").Replace(shardSuite)
+}
 
 func digestOf(t *testing.T, dir string) string {
 	t.Helper()
@@ -123,7 +129,7 @@ func TestKillAndResume(t *testing.T) {
 
 // An interrupted run writes what it has, says how to go on, and goes on.
 func TestInterruptAndResume(t *testing.T) {
-	suite, out := write(t, "suite.yaml", strings.Replace(shardSuite, "repeat: 3", "repeat: 40", 1)), t.TempDir()
+	suite, out := write(t, "suite.yaml", longSuite(40)), t.TempDir()
 	c, text := command("run", suite, "-q", "-o", out)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

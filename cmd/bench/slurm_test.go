@@ -232,8 +232,7 @@ func TestSlurmArray(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(folder)
-	suite := strings.Replace(shardSuite, "repeat: 3", "repeat: 12", 1)
-	suite = strings.Replace(suite, "instances:", "instances:\n  - {name: filed, file: in.json}", 1) // relative to the folder
+	suite := strings.Replace(longSuite(12), "instances:", "instances:\n  - {name: filed, file: in.json}", 1) // relative to the folder
 	for name, text := range map[string]string{"suite.yaml": suite, "in.json": tinyInstance} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -25,13 +25,13 @@ import (
 const modelsSuite = `
 name: models
 instances:
-  - {name: pipelines, slice: {jobs: 4, at: random, repeat: 2}, cluster: {servers: 4, gpusPerServer: 4}, tooLarge: drop, profiles: "builtin:v100",
+  - {name: pipelines, trace: "builtin:philly?jobs=1000", slice: {jobs: 4, at: random, repeat: 2}, cluster: {servers: 4, gpusPerServer: 4}, tooLarge: drop, profiles: "builtin:v100",
      methods: [wcs-subtime, a-srpt-perfect], references: [exhaustive, lb0, hybrid]}
-  - {name: preemptive, model: preemptive, where: {gpus: ["<=4"], duration_s: ["<8000", ">600"]}, slice: {jobs: 3, load: 0..5}, cluster: {servers: 1, gpusPerServer: 4},
+  - {name: preemptive, trace: "builtin:philly?jobs=1000", model: preemptive, where: {gpus: ["<=4"], duration_s: ["<8000", ">600"]}, slice: {jobs: 3, load: 0..5}, cluster: {servers: 1, gpusPerServer: 4},
      slotted: true, round: 5m, tooLarge: drop, methods: [srtf, lazer], references: [bout-dp, srpt-dff]}
   - {name: sharing, model: sharing, where: {gpus: ["<=2"], duration_s: ["<6000", ">600"]}, slice: {jobs: 3, at: busiest}, cluster: {servers: 2, gpusPerServer: 2},
      gpuMemory: 16GiB, slotted: true, round: 20m, tooLarge: drop, methods: [sjf-bsbf, sjf-ffs], references: [sharing-search, theta-eei]}
-  - {name: elastic, model: elastic, slice: {jobs: 3, at: random, repeat: 2}, cluster: {servers: 2}, round: 240h, deadline: 720h,
+  - {name: elastic, trace: "builtin:philly?jobs=1000", model: elastic, slice: {jobs: 3, at: random, repeat: 2}, cluster: {servers: 2}, round: 240h, deadline: 720h,
      objectives: [scheduled-weight, weighted-completion], methods: [primal-dual, elastic-drf], references: [elastic-conf, elastic-mean-busy-time]}
 objectives: [total-jct, makespan]
 methods: [fifo]
