@@ -127,7 +127,7 @@ func (p *packing) quick(in *sched.Instance, id sched.JobID) (sched.Placement, er
 	if err != nil {
 		return best, err
 	}
-	if c := p.intervals(); c != nil {
+	if c, err := p.intervals(); err == nil {
 		if place := p.assemble(c); p.bottleneck(place) < p.bottleneck(best) {
 			best = place
 		}

@@ -2,6 +2,7 @@ package cuts
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -89,17 +90,16 @@ func (p *packing) bottleneck(place sched.Placement) int32 {
 // maxIntervalStates bounds the dynamic program of intervals.
 const maxIntervalStates = 500_000
 
-// intervals returns the best placement that gives each part an interval of the
-// replicas in the order of their stages, and nil if there is none or there are
-// too many ways to order the parts. A state is the number of parts used of each
-// lot.
-func (p *packing) intervals() contents {
+// intervals returns the contents of [Intervals].
+//
+// Errors: ErrNoPlacement, sched.ErrNotApplicable.
+func (p *packing) intervals() (contents, error) {
 	states := 1
 	radix := make([]int, len(p.lots))
 	for k, l := range p.lots {
 		radix[k] = states
 		if states *= l.count + 1; states > maxIntervalStates {
-			return nil
+			return nil, fmt.Errorf("more than %d ways to use up the parts: %w", maxIntervalStates, sched.ErrNotApplicable)
 		}
 	}
 	const none = math.MaxInt32
@@ -139,7 +139,7 @@ func (p *packing) intervals() contents {
 		}
 	}
 	if value[states-1] == none {
-		return nil
+		return nil, ErrNoPlacement
 	}
 	out := make(contents, len(p.lots))
 	for state := states - 1; state > 0; {
@@ -149,7 +149,7 @@ func (p *packing) intervals() contents {
 		end -= p.lots[k].room
 		state -= radix[k]
 	}
-	return out
+	return out, nil
 }
 
 // interval sets counts to the replicas on GPUs begin to end − 1 if all GPUs are
