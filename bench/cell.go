@@ -89,7 +89,7 @@ func RunCell(ctx context.Context, cell Cell, limits suite.Limits, debugging bool
 	defer func() {
 		if p := recover(); p != nil {
 			r.Outcomes, r.Verified = nil, nil
-			r.Err = crash(cell.Method, p, debugging)
+			r.Err = Panicked(cell.Method.Ref().String(), p, debugging)
 		}
 		if r.Wall == 0 {
 			r.Wall, r.CPU = time.Since(start), milp.ThreadTime()-cpu
@@ -135,15 +135,15 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 func Attempt(ctx context.Context, m Method, problem Problem, debugging bool) (out []Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = nil, crash(m, p, debugging)
+			out, err = nil, Panicked(m.Ref().String(), p, debugging)
 		}
 	}()
 	return m.Run(ctx, problem)
 }
 
-// crash is the error of a method that panicked, with the stack if debugging.
-func crash(m Method, p any, debugging bool) error {
-	err := fmt.Errorf("%s %w: %v; this is a bug in yardstick: run again with --debug and report it", m.Ref(), ErrPanicked, p)
+// Panicked is the error of a method that panicked, with the stack if debugging.
+func Panicked(method string, p any, debugging bool) error {
+	err := fmt.Errorf("%s %w: %v; this is a bug in yardstick: run again with --debug and report it", method, ErrPanicked, p)
 	if debugging {
 		err = fmt.Errorf("%w\n%s", err, debug.Stack())
 	}

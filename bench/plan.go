@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -136,16 +135,7 @@ func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 			}
 		}
 	}
-	inputs := make([]record.Input, len(names))
-	for i, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		sum := sha256.Sum256(data)
-		inputs[i] = record.Input{Name: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
-	}
-	return inputs, nil
+	return record.ReadInputs(names...)
 }
 
 // WriteLines writes one JSON object per cell, in the order of the plan.

@@ -1,6 +1,6 @@
 // Package catalogue has the methods by name. Its table is the only place where a name
-// selects a method of bench run, solve and simulate; those of bench place are beside
-// that command.
+// selects a method of bench run, solve and simulate; the table of Placements is the only
+// one for bench place.
 package catalogue
 
 import (
@@ -133,6 +133,9 @@ func Resolve(ref bench.MethodRef) (bench.Method, error) {
 	all := methods()
 	make, ok := all[ref.Name]
 	if !ok {
+		if slices.Contains(PlacementNames(), ref.Name) {
+			return nil, fmt.Errorf("method %q places one job and makes no schedule: bench place runs it", ref.Name)
+		}
 		names := Names()
 		if best := suite.Nearest(ref.Name, names); best != "" {
 			return nil, fmt.Errorf("method %q is unknown: the nearest is %q; docs/policies.md has them all", ref.Name, best)

@@ -70,9 +70,9 @@ func NewCase(in *sched.Instance, id sched.JobID, parts []Part) (*Case, error) {
 	return c, c.Problem.Validate()
 }
 
-// Shape encodes what the values of a pipeline's case depend on besides the
+// shape encodes what the values of a pipeline's case depend on besides the
 // cluster: jobs of one shape on the same parts are one case.
-func Shape(j *sched.Job) string {
+func shape(j *sched.Job) string {
 	var b []byte
 	for _, st := range j.Stages {
 		b = fmt.Appendf(b, "%d/%d/%d/%d;", st.Replicas, st.Compute, st.Params, st.Boundary)

@@ -159,7 +159,7 @@ func TestPlan(t *testing.T) {
 	for i := range profiles {
 		p := &profiles[i]
 		for _, stages := range []int{0, 4} {
-			job, err := Plan(p, 16, stages, 1_250_000_000)
+			job, err := plan(p, 16, stages, 1_250_000_000)
 			if errors.Is(err, profile.ErrNoPlan) && p.Model == "gpt-175b" { // 350 GB of weights on 16 GPUs of 32 GB
 				continue
 			}
@@ -168,7 +168,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Plan(&profiles[0], 16, 17, 1_250_000_000); !errors.Is(err, profile.ErrNoPlan) {
+	if _, err := plan(&profiles[0], 16, 17, 1_250_000_000); !errors.Is(err, profile.ErrNoPlan) {
 		t.Errorf("17 stages on 16 GPUs: %v", err)
 	}
 }

@@ -4,7 +4,7 @@
 //
 // The way of the data:
 //
-//	instance or plan ──Draw, Select──> Case ──Run with Methods──> Result ──Rows──> placements.arrow
+//	instance or plan ──Choice──> Case ──Run with Methods──> Result ──Rows──> placements.arrow
 //
 // A [Case] is one job and the parts that it must fill, on a cluster where it is
 // alone: in the iteration-time model nothing else matters. Every placement is

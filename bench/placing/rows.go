@@ -2,6 +2,7 @@ package placing
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"yardstick/bench/record"
@@ -59,6 +60,21 @@ func over(value, denominator *big.Rat) record.Opt[float64] {
 	return record.Opt[float64]{}
 }
 
+// gap is value − lower over value, and missing where there is no bound.
+func gap(value, lower *big.Rat) record.Opt[float64] {
+	if value == nil || lower == nil {
+		return record.Opt[float64]{}
+	}
+	if value.Sign() == 0 {
+		return record.Some(0.0)
+	}
+	g, _ := new(big.Rat).Quo(new(big.Rat).Sub(value, lower), value).Float64()
+	if math.Abs(g) > 1e9 {
+		return record.Opt[float64]{}
+	}
+	return record.Some(g)
+}
+
 // lightest names the bound of Case.lightestEdges.
 const lightest = "lightest-edges"
 
@@ -82,7 +98,7 @@ func Rows(results []Result) ([]record.Placement, error) {
 			if r.Evidence != milp.Proven {
 				continue
 			}
-			if r.Method.Minimises() == Alpha {
+			if r.Method.Minimises == Alpha {
 				alpha.prove(r.Lower, r.Method.Name(), r.limited())
 			} else {
 				cut.prove(r.Lower, r.Method.Name(), r.limited())
@@ -110,7 +126,7 @@ func (r *Result) row(alpha, cut *standing) record.Placement {
 	row := record.Placement{
 		Family: c.Family, Instance: c.Instance, InstanceSHA256: c.SHA256, Job: int(c.Job), JobName: record.Text(job.Name),
 		Alike: record.Some(c.Alike), GPUs: job.Gang(), Replicas: c.replicasText(), Fragmentation: c.Fragmentation, Seed: c.Seed,
-		Parts: c.partsText(), Method: r.Method.Name(), Minimises: record.Text(r.Method.Minimises()),
+		Parts: c.partsText(), Method: r.Method.Name(), Minimises: record.Text(r.Method.Minimises),
 	}
 	if r.Err != nil {
 		row.Termination, row.Message = string(milp.OtherError), record.Text(r.Err.Error())
@@ -119,11 +135,11 @@ func (r *Result) row(alpha, cut *standing) record.Placement {
 	row.Termination, row.Message = string(r.Termination), record.Text(r.Message)
 	row.Wall, row.Repeats, row.WallLimited = record.Some(r.Wall.Seconds()), record.Some(r.Repeats), r.limited() || alpha.limited || cut.limited
 	if p := r.Program; p != nil {
-		row.Formulation, row.Solver, row.Relation = record.Text(p.Formulation), record.Text(p.Solver), record.Text(p.Relation.String())
+		row.Formulation, row.Solver, row.Relation = record.Text(p.Formulation), record.Text(p.Solver), record.Text(p.Relation)
 		row.Rows, row.Columns, row.Integers = record.Some(p.Rows), record.Some(p.Columns), record.Some(p.Integers)
-		row.Nodes = record.Some(int64(p.Stats.Nodes))
-		if p.Stats.PeakRSS > 0 {
-			row.PeakRSS = record.Some(p.Stats.PeakRSS)
+		row.Nodes = record.Some(int64(p.Result.Stats.Nodes))
+		if p.Result.Stats.PeakRSS > 0 {
+			row.PeakRSS = record.Some(p.Result.Stats.PeakRSS)
 		}
 	}
 	if r.Placement != nil {
@@ -133,7 +149,7 @@ func (r *Result) row(alpha, cut *standing) record.Placement {
 	}
 	row.Lower, row.LowerExact, row.DualStatus = record.FromRat(r.Lower), record.Exact(r.Lower), record.Text(r.Evidence)
 	row.GapRel = gap(r.value(), r.Lower)
-	if m := r.Method.Minimises(); m != None {
+	if m := r.Method.Minimises; m != None {
 		row.Proven = record.Some(r.proven())
 		best := alpha.best
 		if m == Cut {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"runtime/debug"
 
 	"yardstick/bench"
 	"yardstick/solvers/milp"
@@ -13,7 +12,7 @@ import (
 // Options say how to run methods. The zero value sets no limit and shows
 // nothing.
 type Options struct {
-	Limits   Limits
+	Limits   milp.Limits
 	Progress func(done, total int, next string) // called before every run; nil for no call
 	Debug    bool                               // keep the stack of a method that panics
 }
@@ -54,10 +53,7 @@ func runOne(ctx context.Context, r Result, o Options) (out Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = r
-			out.Err = fmt.Errorf("%s %w: %v; this is a bug in yardstick: run again with --debug and report it", r.Method.Name(), bench.ErrPanicked, p)
-			if o.Debug {
-				out.Err = fmt.Errorf("%w\n%s", out.Err, debug.Stack())
-			}
+			out.Err = bench.Panicked(r.Method.Name(), p, o.Debug)
 		}
 	}()
 	out = r
@@ -75,10 +71,10 @@ func runOne(ctx context.Context, r Result, o Options) (out Result) {
 		out.Err = fmt.Errorf("%s on %s: %w", r.Method.Name(), r.Case.Name(), out.Err)
 		return out
 	}
-	if r.Method.Minimises() == Alpha && out.Evidence == milp.Proven {
+	if r.Method.Minimises == Alpha && out.Evidence == milp.Proven {
 		out.Lower = r.Case.raise(out.Lower, out.Alpha)
 	}
-	if r.Method.Minimises() != None && out.Program == nil { // a search: it ends at the optimum, or at its limit
+	if r.Method.Minimises != None && out.Program == nil { // a search: it ends at the optimum, or at its limit
 		if out.Termination = milp.NodeLimit; out.proven() {
 			out.Termination = milp.Optimal
 		}
@@ -89,7 +85,7 @@ func runOne(ctx context.Context, r Result, o Options) (out Result) {
 // value returns what the method minimises, as it reached it; nil if it reached
 // nothing or minimises nothing.
 func (r *Result) value() *big.Rat {
-	switch r.Method.Minimises() {
+	switch r.Method.Minimises {
 	case Alpha:
 		return r.Alpha
 	case Cut:

@@ -22,7 +22,8 @@ import (
 
 func programs() []Method {
 	solver := branch.New(lpsolve.LP{})
-	return []Method{Formulated("one-hot-alpha", Alpha, placement.OneHotAlpha, solver), Formulated("count-cut", Cut, placement.CountCut, solver)}
+	return []Method{Formulated(named("one-hot-alpha/branch"), "1", "one-hot-alpha", Alpha, placement.OneHotAlpha, solver),
+		Formulated(named("count-cut/branch"), "1", "count-cut", Cut, placement.CountCut, solver)}
 }
 
 // On small jobs every method agrees with enumeration, as far as it promises to,
@@ -33,7 +34,7 @@ func TestAgainstEnumeration(t *testing.T) {
 	for seed := range uint64(seeds) {
 		c := sample(t, rand.New(rand.NewPCG(seed, 5)))
 		alpha, cut := brute(t, c)
-		results := Run(context.Background(), []*Case{c}, slices.Concat(quick(), programs()), Options{Limits: Limits{Nodes: 20_000}})
+		results := Run(context.Background(), []*Case{c}, slices.Concat(quick(), programs()), Options{Limits: milp.Limits{Nodes: 20_000}})
 		rows, err := Rows(results)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -46,7 +47,7 @@ func TestAgainstEnumeration(t *testing.T) {
 				t.Fatalf("seed %d, %s: alpha %s, cut %s; the least are %s and %s", seed, r.Method.Name(), r.Alpha, r.Cut, alpha, cut)
 			}
 			least := alpha
-			if r.Method.Minimises() == Cut {
+			if r.Method.Minimises == Cut {
 				least = cut
 			}
 			if r.Lower != nil && r.Lower.Cmp(least) > 0 {
@@ -62,7 +63,7 @@ func TestAgainstEnumeration(t *testing.T) {
 					t.Fatalf("seed %d, %s: %s is proven, optimum %s", seed, r.Method.Name(), r.value(), least)
 				}
 			}
-			if row.Proven.Valid != (r.Method.Minimises() != None) || row.Refuted.Valid || row.WallLimited {
+			if row.Proven.Valid != (r.Method.Minimises != None) || row.Refuted.Valid || row.WallLimited {
 				t.Fatalf("seed %d: row %+v", seed, row)
 			}
 			check := func(what string, ratio, over record.Opt[float64], value, least *big.Rat) {
@@ -162,16 +163,8 @@ func triple(t *testing.T, exact record.Text) record.Text {
 }
 
 // fake is a method that says what it is told to.
-type fake struct {
-	name      string
-	minimises Objective
-	run       func(ctx context.Context, c *Case) (Answer, error)
-}
-
-func (f fake) Name() string         { return f.name }
-func (f fake) Minimises() Objective { return f.minimises }
-func (f fake) Run(ctx context.Context, c *Case, _ Limits) (Answer, error) {
-	return f.run(ctx, c)
+func fake(name string, minimises Objective, run func(ctx context.Context, c *Case) (Answer, error)) Method {
+	return Method{named(name), "1", minimises, func(ctx context.Context, c *Case, _ milp.Limits) (Answer, error) { return run(ctx, c) }}
 }
 
 // Methods that lie, fail, panic or are too small for the job are told apart.
@@ -181,8 +174,8 @@ func TestBadMethods(t *testing.T) {
 	above := new(big.Rat).Mul(alpha, big.NewRat(10, 1))
 	place := func(evidence milp.Evidence, lower *big.Rat) func(context.Context, *Case) (Answer, error) {
 		return func(_ context.Context, c *Case) (Answer, error) {
-			s, err := minAlpha(c.Problem, c.Servers, c.Parts)
-			return Answer{Placement: &s.Placement, Lower: lower, Evidence: evidence, Termination: milp.Optimal, Program: &Program{}}, err
+			p, _, err := MinAlpha(0)(c.Problem, c.Servers, c.Parts)
+			return Answer{Placement: &p, Lower: lower, Evidence: evidence, Termination: milp.Optimal, Program: &bench.Solve{}}, err
 		}
 	}
 	run := func(m Method) (Result, record.Placement, error) {
@@ -192,37 +185,37 @@ func TestBadMethods(t *testing.T) {
 		return results[len(results)-1], rows[len(rows)-1], err
 	}
 
-	if _, _, err := run(fake{"liar", Alpha, place(milp.Proven, above)}); !errors.Is(err, tables.ErrBoundViolated) || !strings.Contains(err.Error(), "liar") {
+	if _, _, err := run(fake("liar", Alpha, place(milp.Proven, above))); !errors.Is(err, tables.ErrBoundViolated) || !strings.Contains(err.Error(), "liar") {
 		t.Errorf("a false proof: %v", err)
 	}
-	if _, row, err := run(fake{"boaster", Alpha, place(milp.Claimed, above)}); err != nil || row.Refuted != record.Some(true) || row.Proven != record.Some(false) {
+	if _, row, err := run(fake("boaster", Alpha, place(milp.Claimed, above))); err != nil || row.Refuted != record.Some(true) || row.Proven != record.Some(false) {
 		t.Errorf("a false claim: %v, %+v", err, row)
 	}
-	if _, row, err := run(fake{"denier", Cut, func(context.Context, *Case) (Answer, error) {
-		return Answer{Termination: milp.Infeasible, Program: &Program{}}, nil
-	}}); err != nil || row.Refuted != record.Some(true) || row.Alpha.Valid {
+	if _, row, err := run(fake("denier", Cut, func(context.Context, *Case) (Answer, error) {
+		return Answer{Termination: milp.Infeasible, Program: &bench.Solve{}}, nil
+	})); err != nil || row.Refuted != record.Some(true) || row.Alpha.Valid {
 		t.Errorf("a claim that there is no placement: %v, %+v", err, row)
 	}
-	if _, row, err := run(fake{"honest", Alpha, place(milp.Claimed, alpha)}); err != nil || row.Refuted != record.Some(false) || row.Proven != record.Some(false) {
+	if _, row, err := run(fake("honest", Alpha, place(milp.Claimed, alpha))); err != nil || row.Refuted != record.Some(false) || row.Proven != record.Some(false) {
 		t.Errorf("a true claim: %v, %+v", err, row)
 	}
-	r, row, err := run(fake{"wrong", None, func(context.Context, *Case) (Answer, error) {
+	r, row, err := run(fake("wrong", None, func(context.Context, *Case) (Answer, error) {
 		return Answer{Placement: &sched.Placement{Shares: []sched.Share{{Server: 99, GPUs: 1}}}}, nil
-	}})
+	}))
 	if !errors.Is(r.Err, bench.ErrInvalidSchedule) || err != nil || row.Alpha.Valid || row.Message == "" {
 		t.Errorf("a wrong placement: %v, %v, %+v", r.Err, err, row)
 	}
-	if r, _, _ := run(fake{"panics", None, func(context.Context, *Case) (Answer, error) { panic("ouch") }}); !errors.Is(r.Err, bench.ErrPanicked) {
+	if r, _, _ := run(fake("panics", None, func(context.Context, *Case) (Answer, error) { panic("ouch") })); !errors.Is(r.Err, bench.ErrPanicked) {
 		t.Errorf("a panic: %v", r.Err)
 	}
 	failure := errors.New("no licence")
-	r, _, _ = run(fake{"fails", None, func(context.Context, *Case) (Answer, error) { return Answer{}, failure }})
+	r, _, _ = run(fake("fails", None, func(context.Context, *Case) (Answer, error) { return Answer{}, failure }))
 	if failed, skipped := Failures([]Result{r}); len(failed) != 1 || !errors.Is(failed[0], failure) || skipped != 0 {
 		t.Errorf("a failure: %v, %d", failed, skipped)
 	}
-	if _, row, err := run(fake{"slow", Cut, func(context.Context, *Case) (Answer, error) {
-		return Answer{Termination: milp.TimeLimit, Program: &Program{}}, nil
-	}}); err != nil || !row.WallLimited || row.Alpha.Valid {
+	if _, row, err := run(fake("slow", Cut, func(context.Context, *Case) (Answer, error) {
+		return Answer{Termination: milp.TimeLimit, Program: &bench.Solve{}}, nil
+	})); err != nil || !row.WallLimited || row.Alpha.Valid {
 		t.Errorf("a time limit: %v, %+v", err, row)
 	}
 }
@@ -233,10 +226,10 @@ func TestInterrupted(t *testing.T) {
 	cases := []*Case{sample(t, rng), sample(t, rng)}
 	cases[1].Family = "second"
 	ctx, cancel := context.WithCancel(context.Background())
-	stop := fake{"stop", None, func(context.Context, *Case) (Answer, error) {
+	stop := fake("stop", None, func(context.Context, *Case) (Answer, error) {
 		cancel()
 		return Answer{Termination: milp.Interrupted}, nil
-	}}
+	})
 	results := Run(ctx, cases, append(quick(), stop), Options{})
 	rows, err := Rows(results)
 	if _, skipped := Failures(results); err != nil || skipped != 1+len(quick())+1 || len(rows) != len(quick()) {

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
 )
 
 // sample returns a random job and the case of random parts for it, on servers
@@ -97,29 +97,10 @@ func brute(t *testing.T, c *Case) (alpha, cut *big.Rat) {
 	return alpha, cut
 }
 
-func heavyEdge(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
-	list := make([]heavyedge.Part, len(parts))
-	for i := range list {
-		list[i] = heavyedge.Part{Server: servers[i], GPUs: parts[i]}
-	}
-	return heavyedge.Place(&in.Jobs[0], list, heavyedge.Ring)
-}
-
-func minCut(in *sched.Instance, servers, parts []int) (Solution, error) {
-	p, cut, err := cuts.MinCut(in, 0, servers, parts)
-	return Solution{p, cut}, err
-}
-
-func minAlpha(in *sched.Instance, servers, parts []int) (Solution, error) {
-	b, err := cuts.BestAlpha(in, 0, servers, parts, 0)
-	if err != nil {
-		return Solution{}, err
-	}
-	return Solution{b.Placement, b.Lower}, nil
-}
+func named(name string) suite.MethodRef { return suite.MethodRef{Name: name} }
 
 // quick are the methods that need no solver.
 func quick() []Method {
-	return []Method{Heuristic("heavy-edge", heavyEdge), Heuristic("chain", Chain), Heuristic("intervals", Intervals),
-		Direct("min-cut", Cut, minCut), Direct("min-alpha", Alpha, minAlpha)}
+	return []Method{Direct(named("heavy-edge"), "1", None, HeavyEdge(heavyedge.Ring)), Direct(named("chain"), "1", None, Unproven(Chain)),
+		Direct(named("intervals"), "1", None, Unproven(Intervals)), Direct(named("min-cut"), "1", Cut, MinCut), Direct(named("min-alpha"), "1", Alpha, MinAlpha(0))}
 }

@@ -110,6 +110,19 @@ type Input struct {
 	Bytes  int64  `json:"bytes"`
 }
 
+// ReadInputs reads the files that a run read and hashes them.
+func ReadInputs(names ...string) ([]Input, error) {
+	inputs := make([]Input, len(names))
+	for i, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		inputs[i] = Input{name, hashOf(data), int64(len(data))}
+	}
+	return inputs, nil
+}
+
 // Execution says how the plan was run. None of it influences a value.
 type Execution struct {
 	Command []string `json:"command,omitempty"`

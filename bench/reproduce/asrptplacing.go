@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"yardstick/bench"
 	"yardstick/bench/placing"
 	"yardstick/datasets/profile"
 	"yardstick/formulate/placement"
@@ -40,22 +41,13 @@ const asrptFragmentations = 20
 // asrptTable2 places both models on random fragmentations of the cluster.
 func asrptTable2(ctx context.Context, in Input) (*Output, error) {
 	cases := max(int(asrptFragmentations*in.Scale), 1)
+	direct := func(name string, minimises placing.Objective, place placing.Search) placing.Method {
+		return placing.Direct(bench.MethodRef{Name: name}, "1", minimises, place)
+	}
 	methods := []placing.Method{
-		placing.Heuristic("Heavy-Edge", func(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
-			list := make([]heavyedge.Part, len(parts))
-			for i := range list {
-				list[i] = heavyedge.Part{Server: servers[i], GPUs: parts[i]}
-			}
-			return heavyedge.Place(&in.Jobs[0], list, heavyedge.Ring)
-		}),
-		placing.Direct("search", placing.Alpha, func(in *sched.Instance, servers, parts []int) (placing.Solution, error) {
-			b, err := cuts.BestAlpha(in, 0, servers, parts, 0)
-			if err != nil {
-				return placing.Solution{}, err
-			}
-			return placing.Solution{Placement: b.Placement, Lower: b.Lower}, nil
-		}),
-		placing.Formulated("ILP", placing.Alpha, placement.OneHotAlpha, branch.New(lpsolve.LP{})),
+		direct("Heavy-Edge", placing.None, placing.HeavyEdge(heavyedge.Ring)),
+		direct("search", placing.Alpha, placing.MinAlpha(cuts.DefaultVisits)),
+		placing.Formulated(bench.MethodRef{Name: "ILP"}, "1", "ILP", placing.Alpha, placement.OneHotAlpha, branch.New(lpsolve.LP{})),
 	}
 	table := Table{Title: fmt.Sprintf("Means over %d fragmentations: iteration time and time to place, both in ms", cases),
 		Columns: []string{"model", "method", "iteration", "paper", "placing", "paper", "optimum proven"}}
@@ -64,7 +56,7 @@ func asrptTable2(ctx context.Context, in Input) (*Output, error) {
 		if err != nil {
 			return nil, err
 		}
-		results := placing.Run(ctx, all, methods, placing.Options{Limits: placing.Limits{Time: 10 * time.Second}})
+		results := placing.Run(ctx, all, methods, placing.Options{Limits: milp.Limits{Time: 10 * time.Second}})
 		if failed, skipped := placing.Failures(results); skipped > 0 || len(failed) > 0 {
 			return nil, fmt.Errorf("%s: %d placements were interrupted, %d failed: %v", m.model, skipped, len(failed), failed)
 		}
@@ -108,23 +100,9 @@ func asrptCases(m asrptPlaced, n int, seed uint64) ([]*placing.Case, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("there is no profile of %s", m.model)
 	}
-	job, err := placing.Plan(&profiles[at], m.gpus, m.stages, 1_250_000_000)
+	in, err := placing.Profiled(&profiles[at], m.gpus, m.stages, cluster)
 	if err != nil {
 		return nil, err
 	}
-	in := &sched.Instance{Name: m.model, Model: sched.ModelGang, Cluster: cluster, Jobs: []sched.Job{job}}
-	var all []*placing.Case
-	for k := range n {
-		free, _, err := placing.Fragmentation(&in.Cluster, m.gpus, seed, k)
-		if err != nil {
-			return nil, err
-		}
-		c, err := placing.NewCase(in, 0, placing.Select(free, m.gpus, placing.ByIndex))
-		if err != nil {
-			return nil, err
-		}
-		c.Fragmentation = k
-		all = append(all, c)
-	}
-	return all, nil
+	return placing.Choice{Fragmentations: n, Seed: seed}.Cases(in, 0, 1)
 }

@@ -50,24 +50,6 @@ func (s *Suite) override(settings []string) error {
 	return nil
 }
 
-// splitList splits at the commas that are not within brackets or braces, so that a
-// method may have parameters: fifo,{name: fifo, params: {blocking: skip}}.
-func splitList(text string) []string {
-	var parts []string
-	depth, from := 0, 0
-	for i, c := range text {
-		switch {
-		case strings.ContainsRune("([{", c):
-			depth++
-		case strings.ContainsRune(")]}", c):
-			depth--
-		case c == ',' && depth == 0:
-			parts, from = append(parts, text[from:i]), i+1
-		}
-	}
-	return append(parts, text[from:])
-}
-
 func (s *Suite) set(key string, values []any) error {
 	s.source.places.forget(key)
 	s.source.places.forget("matrix." + key)

@@ -5,7 +5,6 @@ package suite
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"yardstick/datasets"
@@ -121,37 +120,6 @@ func (l Limits) CellTime(objectives int) time.Duration {
 		return l.Cell
 	}
 	return time.Duration(10*objectives) * l.Solve
-}
-
-// MethodRef names a method, with parameters: "fifo" or
-// {name: fifo, params: {blocking: skip}}.
-type MethodRef struct {
-	Name   string            `yaml:"name" json:"name"`
-	Params map[string]string `yaml:"params" json:"params,omitempty"`
-
-	path string // in the suite's text; "" if it is not from there
-}
-
-// UnmarshalYAML accepts the short form, a bare name.
-func (m *MethodRef) UnmarshalYAML(decode func(any) error) error {
-	if err := decode(&m.Name); err == nil {
-		return nil
-	}
-	type plain MethodRef // without this method
-	return decode((*plain)(m))
-}
-
-// String returns the name, with the parameters sorted: "fifo(blocking=skip)".
-func (m MethodRef) String() string {
-	if len(m.Params) == 0 {
-		return m.Name
-	}
-	parts := make([]string, 0, len(m.Params))
-	for k, v := range m.Params {
-		parts = append(parts, k+"="+v)
-	}
-	slices.Sort(parts)
-	return m.Name + "(" + strings.Join(parts, ",") + ")"
 }
 
 // history returns how many past jobs an instance lists: enough, where the

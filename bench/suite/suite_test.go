@@ -297,3 +297,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// References are read as they are written.
+func TestParseRefs(t *testing.T) {
+	for _, text := range []string{"", "fifo", "fifo,sjf(blocking=skip,placement=pool),one-hot-alpha/branch"} {
+		refs, err := ParseRefs(text)
+		var names []string
+		for _, ref := range refs {
+			names = append(names, ref.String())
+		}
+		if got := strings.Join(names, ","); err != nil || got != text {
+			t.Errorf("%q is %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"fifo(", "fifo(a)", "fifo(=1)", "fifo(a=1", "fifo(a=1)b"} {
+		if refs, err := ParseRefs(text); err == nil || !strings.Contains(err.Error(), "name(key=value") {
+			t.Errorf("%q is %v, %v", text, refs, err)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"dataset interference --gpu": nothing, "--task": nothing, "dataset interference --placement": values(string(interference.Consolidated), string(interference.Spread)), "dataset import --unit": values("s", "ms", "min"),
 		"dataset generate --like": values(generate.Names()...),
 		"report --part":           values("summary", "instances"),
-		"place --methods":         commaList(placeMethodNames), "place --order": values("index", "most", "least"),
+		"place --methods":         commaList(catalogue.PlacementNames), "place --order": values("index", "most", "least"),
 		"place --profile": orFiles(prefixed("builtin:", gpuNames()), "parquet"), "place --job": nothing, "place --cluster": nothing,
 		"--inter": nothing, "--intra": nothing, "--slot": nothing, "--param": nothing, "--keep": nothing, "--max-ratio-geomean": nothing,
 		"--shard": values("auto"), "--mem": nothing, "--partition": nothing, "--sbatch": nothing, "export --formulation": values(slices.Sorted(maps.Keys(formulations()))...), "export --format": values("mps", "lp"), "bound --class": values("N", "P", "S", "E", "EP", "M"),
@@ -217,14 +217,6 @@ func methodsOf(kinds ...bench.Kind) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return catalogue.NamesOf(kinds...), cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-func placeMethodNames() []string {
-	names := []string{"combinatorial", "programs", "all"}
-	for _, m := range slices.Concat(directMethods(), programMethods()) {
-		names = append(names, m.Name())
-	}
-	return names
 }
 
 func reproductions(*cobra.Command, []string, string) (list []string, _ cobra.ShellCompDirective) {

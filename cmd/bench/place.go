@@ -7,38 +7,48 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bench/catalogue"
 	"yardstick/bench/placing"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/bench/suite"
 	"yardstick/sched"
+	"yardstick/solvers/milp"
 )
 
 type placeFlags struct {
-	job     string
-	allJobs bool
-
-	profiles     []string
-	gpus, stages []int
-	cluster      string
-	inter, intra string
-
-	parts          []int
-	fragmentations int
-	order          string
-	seed           uint64
-
+	placeSettings
 	methods   []string
 	timeLimit time.Duration
-	nodes     int
 	out       string
 	quiet     bool
+}
 
-	leftOut int // jobs with tensor slices or stage graphs, of --all-jobs
+// placeSettings is what the manifest says of a run: all that its values depend
+// on besides the files and the versions.
+type placeSettings struct {
+	Command        string   `json:"command"`
+	Instance       string   `json:"instance,omitempty"`
+	Job            string   `json:"job,omitempty"`
+	AllJobs        bool     `json:"allJobs,omitempty"`
+	Profiles       []string `json:"profiles,omitempty"`
+	GPUs           []int    `json:"gpus,omitempty"`
+	Stages         []int    `json:"stages,omitempty"`
+	Cluster        string   `json:"cluster,omitempty"`
+	Inter          string   `json:"inter,omitempty"`
+	Intra          string   `json:"intra,omitempty"`
+	Parts          []int    `json:"parts,omitempty"`
+	Fragmentations int      `json:"fragmentations,omitempty"`
+	Order          string   `json:"order,omitempty"`
+	Seed           uint64   `json:"seed,omitempty"`
+	Methods        []string `json:"methods"`
+	TimeLimit      string   `json:"timeLimit"`
+	Nodes          int      `json:"nodes,omitempty"`
 }
 
 func (a *app) placeCommand() *cobra.Command {
@@ -57,17 +67,8 @@ none and all of its GPUs are free, each number as likely, and the job takes all
 free GPUs of one server after another (--order) until it has its gang.
 
 Methods:
-  heavy-edge, heavy-edge-tree   Heavy-Edge on ring and double-tree AllReduce
-  chain                         replicas in pipeline order, largest part first
-  intervals                     replicas in pipeline order, best order of parts
-  min-cut                       least cut, dynamic programming
-  min-alpha                     least alpha, combinatorial search
-  FORMULATION/SOLVER            integer programs one-hot-alpha (least alpha),
-                                count-cut and naive-cut (least cut); solvers
-                                branch, lpsolve-mip, and glpsol, cbc, highs
-                                where they are installed
-  combinatorial                 all but programs: the default
-  programs, all                 every program by every solver; everything
+` + describePlacements() + `
+SOLVER is branch, lpsolve-mip, or one of glpsol, cbc, highs that is installed.
 
 Exit codes: 0 done; 2 bad input; 3 some method failed; 5 an invalid placement or
 one below a proven bound; 130 interrupted.`,
@@ -80,21 +81,21 @@ one below a proven bound; 130 interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.place(c.Context(), c, f, args) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.job, "job", "", "index or name of the job to place")
-	fl.BoolVar(&f.allJobs, "all-jobs", false, "place every job of the instance; jobs alike are placed once")
-	fl.StringSliceVar(&f.profiles, "profile", nil, "SOURCE/MODEL instead of an instance, such as builtin:v100/vgg19 or layers.parquet/vgg19; may be repeated")
-	fl.IntSliceVar(&f.gpus, "gpus", nil, "with --profile: gang size; one for all models or one for each")
-	fl.IntSliceVar(&f.stages, "stages", nil, "with --profile: number of pipeline stages, 0 for the best; one for all models or one for each")
-	fl.StringVar(&f.cluster, "cluster", "250x8", "with --profile: servers x GPUs per server")
-	fl.StringVar(&f.inter, "inter", "10Gbps", "with --profile: bandwidth between servers")
-	fl.StringVar(&f.intra, "intra", "300GB/s", "with --profile: bandwidth within a server")
-	fl.IntSliceVar(&f.parts, "parts", nil, "GPUs to use on each of several servers, such as 8,4,2,2")
-	fl.Var(atLeast(1, &f.fragmentations), "fragmentations", "number of random fragmentations of the cluster to place each job on")
-	fl.StringVar(&f.order, "order", "index", "with --fragmentations: servers to take first: index, most or least (free GPUs)")
-	fl.Uint64Var(&f.seed, "seed", 1, "with --fragmentations: master seed")
+	fl.StringVar(&f.Job, "job", "", "index or name of the job to place")
+	fl.BoolVar(&f.AllJobs, "all-jobs", false, "place every job of the instance; jobs alike are placed once")
+	fl.StringSliceVar(&f.Profiles, "profile", nil, "SOURCE/MODEL instead of an instance, such as builtin:v100/vgg19 or layers.parquet/vgg19; may be repeated")
+	fl.IntSliceVar(&f.GPUs, "gpus", nil, "with --profile: gang size; one for all models or one for each")
+	fl.IntSliceVar(&f.Stages, "stages", nil, "with --profile: number of pipeline stages, 0 for the best; one for all models or one for each")
+	fl.StringVar(&f.Cluster, "cluster", "250x8", "with --profile: servers x GPUs per server")
+	fl.StringVar(&f.Inter, "inter", "10Gbps", "with --profile: bandwidth between servers")
+	fl.StringVar(&f.Intra, "intra", "300GB/s", "with --profile: bandwidth within a server")
+	fl.IntSliceVar(&f.Parts, "parts", nil, "GPUs to use on each of several servers, such as 8,4,2,2")
+	fl.Var(atLeast(1, &f.Fragmentations), "fragmentations", "number of random fragmentations of the cluster to place each job on")
+	fl.StringVar(&f.Order, "order", "index", "with --fragmentations: servers to take first: index, most or least (free GPUs)")
+	fl.Uint64Var(&f.Seed, "seed", 1, "with --fragmentations: master seed")
 	fl.StringSliceVar(&f.methods, "methods", []string{"combinatorial"}, "methods and sets of them")
 	fl.Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of each program; 0 for none")
-	fl.Var(atLeast(0, &f.nodes), "nodes", "node limit of each program; 0 for none")
+	fl.Var(atLeast(0, &f.Nodes), "nodes", "node limit of each program; 0 for none")
 	fl.StringVarP(&f.out, "out", "o", "", "result directory to write: placements.arrow and manifest.json")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
@@ -104,19 +105,23 @@ func (a *app) place(ctx context.Context, c *cobra.Command, f placeFlags, args []
 	if err := f.check(c, args); err != nil {
 		return err
 	}
-	methods, err := placementMethods(f.methods)
+	refs, err := suite.ParseRefs(strings.Join(f.methods, ","))
 	if err != nil {
 		return usageError("--methods: %w", err)
 	}
-	cases, inputs, err := f.cases(args)
+	methods, err := catalogue.ResolvePlacements(refs)
+	if err != nil {
+		return usageError("--methods: %w", err)
+	}
+	cases, inputs, leftOut, err := f.cases(args)
 	if err != nil {
 		return err
 	}
-	if f.leftOut > 0 {
-		fmt.Fprintf(a.err, "%d jobs are left out: bench place %v\n", f.leftOut, sched.ErrStageGraph)
+	if leftOut > 0 {
+		fmt.Fprintf(a.err, "%d jobs are left out: bench place %v\n", leftOut, sched.ErrStageGraph)
 	}
 	start := time.Now()
-	results := placing.Run(ctx, cases, methods, placing.Options{Limits: placing.Limits{Time: f.timeLimit, Nodes: f.nodes},
+	results := placing.Run(ctx, cases, methods, placing.Options{Limits: milp.Limits{Time: f.timeLimit, Nodes: f.Nodes},
 		Progress: a.placeProgress(f.quiet), Debug: a.debug})
 	if !f.quiet && isTerminalWriter(a.err) {
 		fmt.Fprint(a.err, "\r\x1b[K")
@@ -191,61 +196,38 @@ func (f *placeFlags) check(c *cobra.Command, args []string) error {
 		return ""
 	}
 	switch {
-	case len(args) == 0 && len(f.profiles) == 0:
+	case len(args) == 0 && len(f.Profiles) == 0:
 		return usageError("give an instance, or --profile SOURCE/MODEL with --gpus, such as --profile builtin:v100/vgg19 --gpus 16")
 	case len(args) > 0 && set("profile", "gpus", "stages", "cluster", "inter", "intra") != "":
 		return usageError("%s holds its own jobs and cluster: %s does not go with it", args[0], set("profile", "gpus", "stages", "cluster", "inter", "intra"))
 	case len(args) == 0 && set("job", "all-jobs") != "":
 		return usageError("%s goes with an instance", set("job", "all-jobs"))
-	case f.job != "" && f.allJobs:
+	case f.Job != "" && f.AllJobs:
 		return usageError("--job and --all-jobs exclude each other")
 	case set("parts") != "" && set("fragmentations") != "":
 		return usageError("--parts and --fragmentations exclude each other")
-	case set("parts") != "" && (f.allJobs || len(f.profiles) > 1):
+	case set("parts") != "" && (f.AllJobs || len(f.Profiles) > 1):
 		return usageError("--parts are those of one job")
-	case f.fragmentations == 0 && set("order", "seed") != "":
+	case f.Fragmentations == 0 && set("order", "seed") != "":
 		return usageError("%s goes with --fragmentations", set("order", "seed"))
-	case f.seed > 1<<53:
-		return usageError("--seed is %d: at most 2^53, so that every tool reads it exactly", f.seed)
+	case f.Seed > 1<<53:
+		return usageError("--seed is %d: at most 2^53, so that every tool reads it exactly", f.Seed)
 	}
 	return nil
 }
 
-// placeSettings is what the manifest says of a run: all that its values depend
-// on besides the files and the versions.
-type placeSettings struct {
-	Command        string   `json:"command"`
-	Instance       string   `json:"instance,omitempty"`
-	Job            string   `json:"job,omitempty"`
-	AllJobs        bool     `json:"allJobs,omitempty"`
-	Profiles       []string `json:"profiles,omitempty"`
-	GPUs           []int    `json:"gpus,omitempty"`
-	Stages         []int    `json:"stages,omitempty"`
-	Cluster        string   `json:"cluster,omitempty"`
-	Inter          string   `json:"inter,omitempty"`
-	Intra          string   `json:"intra,omitempty"`
-	Parts          []int    `json:"parts,omitempty"`
-	Fragmentations int      `json:"fragmentations,omitempty"`
-	Order          string   `json:"order,omitempty"`
-	Seed           uint64   `json:"seed,omitempty"`
-	Methods        []string `json:"methods"`
-	TimeLimit      string   `json:"timeLimit"`
-	Nodes          int      `json:"nodes,omitempty"`
-}
-
 func (f *placeFlags) manifest(args []string, cases []*placing.Case, methods []placing.Method, inputs []record.Input, created time.Time) (record.Manifest, error) {
-	s := placeSettings{Command: "place", Job: f.job, AllJobs: f.allJobs, Profiles: f.profiles, GPUs: f.gpus, Stages: f.stages, Parts: f.parts,
-		Fragmentations: f.fragmentations, TimeLimit: f.timeLimit.String(), Nodes: f.nodes}
+	s := f.placeSettings
+	s.Command, s.TimeLimit = "place", f.timeLimit.String()
 	if len(args) > 0 {
-		s.Instance = args[0]
-	} else {
-		s.Cluster, s.Inter, s.Intra = f.cluster, f.inter, f.intra
+		s.Instance, s.Cluster, s.Inter, s.Intra = args[0], "", "", ""
 	}
-	if f.fragmentations > 0 {
-		s.Order, s.Seed = f.order, f.seed
+	if f.Fragmentations == 0 {
+		s.Order, s.Seed = "", 0
 	}
+	var ids []string
 	for _, m := range methods {
-		s.Methods = append(s.Methods, m.Name())
+		s.Methods, ids = append(s.Methods, m.Name()), append(ids, m.ID())
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -255,20 +237,15 @@ func (f *placeFlags) manifest(args []string, cases []*placing.Case, methods []pl
 	for _, c := range cases {
 		fmt.Fprintln(h, c.ID())
 	}
-	fmt.Fprintln(h, s.Methods, s.TimeLimit, s.Nodes)
+	fmt.Fprintln(h, ids, s.TimeLimit, s.Nodes)
 	return record.Manifest{Created: created, Suite: text, PlanID: hex.EncodeToString(h.Sum(nil)[:16]), Inputs: inputs,
 		Machine: record.ThisMachine(), Versions: currentVersions()}, nil
 }
 
-// addInput appends a file with its hash, once.
-func addInput(inputs []record.Input, name string) ([]record.Input, error) {
-	if slices.ContainsFunc(inputs, func(in record.Input) bool { return in.Name == name }) {
-		return inputs, nil
+func describePlacements() string {
+	var b strings.Builder
+	for _, m := range catalogue.Placements() {
+		fmt.Fprintf(&b, "  %-22s %s\n", m.Name, m.About)
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, usageError("%w", err)
-	}
-	sum := sha256.Sum256(data)
-	return append(inputs, record.Input{Name: name, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"bench":               {"sched/...", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim", "bench/record", "bench/journal", "bench/suite"},
 	"bench/journal":       {},
 	"bench/tables":        {"sched/...", "bounds/...", "solvers/cuts", "solvers/milp", "bench", "bench/suite", "bench/record"},
-	"bench/placing":       {"sched/...", "datasets", "datasets/profile", "formulate/...", "solvers/...", "bench", "bench/tables", "bench/record"},
+	"bench/placing":       {"sched/...", "datasets", "datasets/profile", "formulate/placement", "formulate", "solvers/...", "bench", "bench/suite", "bench/tables", "bench/record"},
 	"bench/pool":          {"sched", "bench", "bench/suite", "solvers/isolate", "solvers/milp"},
 	"bench/record":        {},
 	"bench/report":        {"bench/record", "bench/report/..."},
