@@ -16,14 +16,14 @@ import (
 
 // slow works until its context ends, and counts what it does after that.
 type slow struct {
-	ref   MethodRef
+	ref   suite.MethodRef
 	fails bool
 	after *int
 }
 
-func (m slow) Ref() MethodRef  { return m.ref }
-func (m slow) Version() string { return "1" }
-func (m slow) Kind() Kind      { return Bound }
+func (m slow) Ref() suite.MethodRef { return m.ref }
+func (m slow) Version() string      { return "1" }
+func (m slow) Kind() Kind           { return Bound }
 
 func (m slow) Run(ctx context.Context, _ Problem) ([]Outcome, error) {
 	<-ctx.Done()
@@ -42,7 +42,7 @@ func TestCellStopsAtItsLimit(t *testing.T) {
 	in := schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 4))
 	after := 0
 	run := func(ctx context.Context, fails bool) CellResult {
-		c := Cell{Instance: &suite.Instance{Instance: in}, Method: slow{MethodRef{Name: "slow"}, fails, &after}, Objectives: []sched.Objective{sched.TotalJCT}}
+		c := Cell{Instance: &suite.Instance{Instance: in}, Method: slow{suite.MethodRef{Name: "slow"}, fails, &after}, Objectives: []sched.Objective{sched.TotalJCT}}
 		return RunCell(ctx, c, suite.Limits{Solve: time.Hour, Cell: time.Millisecond}, false)
 	}
 	r := run(context.Background(), false)

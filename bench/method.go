@@ -25,7 +25,7 @@ const (
 
 // Method is what every row of a result comes from.
 type Method interface {
-	Ref() MethodRef
+	Ref() suite.MethodRef
 	Version() string // changes when the method's results may
 	Kind() Kind
 	// Run returns one outcome per objective of the problem. Not finding a

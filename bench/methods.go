@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -34,12 +35,12 @@ type inRounds interface {
 }
 
 // Policy returns the method that replays an instance under an online policy.
-func Policy(ref MethodRef, version string, p Replayed) Method {
+func Policy(ref suite.MethodRef, version string, p Replayed) Method {
 	return &policyMethod{ref: ref, version: version, policy: p}
 }
 
 type policyMethod struct {
-	ref     MethodRef
+	ref     suite.MethodRef
 	version string
 	policy  Replayed
 	configuration
@@ -59,9 +60,9 @@ func Configured(m Method, values ...any) Method {
 	return m
 }
 
-func (m *policyMethod) Ref() MethodRef  { return m.ref }
-func (m *policyMethod) Version() string { return m.version }
-func (m *policyMethod) Kind() Kind      { return Online }
+func (m *policyMethod) Ref() suite.MethodRef { return m.ref }
+func (m *policyMethod) Version() string      { return m.version }
+func (m *policyMethod) Kind() Kind           { return Online }
 
 // Suits returns an error, of one line, if the method is a policy that cannot be
 // replayed on instances like this one. Other methods say themselves what they
@@ -122,7 +123,7 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 
 // LowerBound returns the method that computes one bound, an upper one where the
 // objective is maximised.
-func LowerBound(ref MethodRef, version string, bound BoundFunc) Method {
+func LowerBound(ref suite.MethodRef, version string, bound BoundFunc) Method {
 	return &boundMethod{ref: ref, version: version, bound: bound}
 }
 
@@ -140,15 +141,15 @@ func Closed(bound func(*sched.Instance, sched.Objective) (bounds.Bound, error)) 
 }
 
 type boundMethod struct {
-	ref     MethodRef
+	ref     suite.MethodRef
 	version string
 	bound   BoundFunc
 	configuration
 }
 
-func (m *boundMethod) Ref() MethodRef  { return m.ref }
-func (m *boundMethod) Version() string { return m.version }
-func (m *boundMethod) Kind() Kind      { return Bound }
+func (m *boundMethod) Ref() suite.MethodRef { return m.ref }
+func (m *boundMethod) Version() string      { return m.version }
+func (m *boundMethod) Kind() Kind           { return Bound }
 
 func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
@@ -176,16 +177,16 @@ func skip(err error) (Outcome, error) {
 // searchMethod returns a schedule for one objective, or a proven bound, or both.
 // Objectives that differ by a constant of the instance are solved once.
 type searchMethod struct {
-	ref     MethodRef
+	ref     suite.MethodRef
 	version string
 	kind    Kind
 	solve   func(context.Context, Problem, sched.Objective) (Outcome, error)
 	configuration
 }
 
-func (m *searchMethod) Ref() MethodRef  { return m.ref }
-func (m *searchMethod) Version() string { return m.version }
-func (m *searchMethod) Kind() Kind      { return m.kind }
+func (m *searchMethod) Ref() suite.MethodRef { return m.ref }
+func (m *searchMethod) Version() string      { return m.version }
+func (m *searchMethod) Kind() Kind           { return m.kind }
 
 func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
@@ -232,7 +233,7 @@ func shift(o Outcome, in *sched.Instance, base, objective sched.Objective) Outco
 type ExactFunc func(context.Context, *sched.Instance, sched.Objective, exact.Limits) (*exact.Result, error)
 
 // Search returns an exact method: every one of them is made of a function here.
-func Search(ref MethodRef, version string, solve ExactFunc) Method {
+func Search(ref suite.MethodRef, version string, solve ExactFunc) Method {
 	return &searchMethod{ref: ref, version: version, kind: Exact, solve: func(ctx context.Context, p Problem, objective sched.Objective) (Outcome, error) {
 		r, err := solve(ctx, p.Instance, objective, exact.Limits{Nodes: p.Limits.Nodes, Time: p.Limits.Solve})
 		if err != nil {
@@ -256,6 +257,6 @@ func Search(ref MethodRef, version string, solve ExactFunc) Method {
 // Heuristic returns a method that sees the whole instance and does not aim at
 // the optimum; it may prove a bound all the same. Like an ExactFunc, it is asked for
 // one objective of those that differ by a constant.
-func Heuristic(ref MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
+func Heuristic(ref suite.MethodRef, version string, solve func(context.Context, Problem, sched.Objective) (Outcome, error)) Method {
 	return &searchMethod{ref: ref, version: version, kind: Offline, solve: solve}
 }

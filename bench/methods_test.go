@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
@@ -13,7 +14,7 @@ import (
 // solved once.
 func TestHeuristic(t *testing.T) {
 	calls := 0
-	m := Heuristic(MethodRef{Name: "h"}, "1", func(_ context.Context, p Problem, o sched.Objective) (Outcome, error) {
+	m := Heuristic(suite.MethodRef{Name: "h"}, "1", func(_ context.Context, p Problem, o sched.Objective) (Outcome, error) {
 		calls++
 		return Outcome{Termination: milp.Skipped}, nil
 	})

@@ -27,9 +27,6 @@ type Plan struct {
 	Cells     []Cell
 }
 
-// MethodRef names a method, with parameters.
-type MethodRef = suite.MethodRef
-
 // Cell is the unit of work: one method on one instance.
 type Cell struct {
 	Index      int
@@ -40,7 +37,7 @@ type Cell struct {
 }
 
 // Resolve turns a name with parameters into a method. Package catalogue provides it.
-type Resolve func(MethodRef) (Method, error)
+type Resolve func(suite.MethodRef) (Method, error)
 
 // NewPlan builds the suite's instances and pairs each with the methods and
 // references of its source.
@@ -79,7 +76,7 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 func resolveAll(s *suite.Suite, src *suite.Source, resolve Resolve) ([]Method, error) {
 	var methods []Method
 	seen := map[string]bool{}
-	for _, ref := range append(append([]MethodRef{}, src.References...), src.Methods...) {
+	for _, ref := range append(append([]suite.MethodRef{}, src.References...), src.Methods...) {
 		if seen[ref.String()] {
 			continue // a reference may be listed as a method too
 		}
@@ -102,7 +99,7 @@ func cellID(in *suite.Instance, m Method, objectives []sched.Objective, limits s
 		Name       string // two slices of a trace may be equal
 		Instance   string
 		Seed       uint64 // what methods draw by
-		Method     MethodRef
+		Method     suite.MethodRef
 		Version    string
 		Objectives []sched.Objective
 		Limits     suite.Limits

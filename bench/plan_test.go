@@ -24,11 +24,11 @@ func planOf(methods ...Method) *Plan {
 }
 
 func policy(name, version string) Method {
-	return Policy(MethodRef{Name: name}, version, Replayed{})
+	return Policy(suite.MethodRef{Name: name}, version, Replayed{})
 }
 
 func TestCellIDs(t *testing.T) {
-	plan := planOf(policy("fifo", "1"), policy("sjf", "1"), Policy(MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", Replayed{}), policy("fifo", "2"))
+	plan := planOf(policy("fifo", "1"), policy("sjf", "1"), Policy(suite.MethodRef{Name: "fifo", Params: map[string]string{"a": "b"}}, "1", Replayed{}), policy("fifo", "2"))
 	ids := map[string]bool{}
 	for _, c := range plan.Cells {
 		ids[c.ID] = true

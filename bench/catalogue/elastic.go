@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/maxweight"
@@ -20,8 +21,8 @@ import (
 
 // elasticPolicy makes a policy of the elastic model without parameters; its
 // random choices are drawn by the instance's seed.
-func elasticPolicy(policy func(seed uint64) sim.Policy) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func elasticPolicy(policy func(seed uint64) sim.Policy) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		return bench.Policy(ref, "1", bench.Replayed{New: seeded(policy)}), readParams(ref).finish()
 	}
 }
@@ -30,7 +31,7 @@ func seeded(policy func(seed uint64) sim.Policy) func(context.Context, bench.Pro
 	return func(_ context.Context, p bench.Problem) (sim.Policy, error) { return policy(p.Seed), nil }
 }
 
-func elasticFIFO(ref bench.MethodRef) (bench.Method, error) {
+func elasticFIFO(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := elastic.FIFOOptions{Backfill: p.flag("backfill"), Ideal: p.flag("ideal")}
 	return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: seeded(func(seed uint64) sim.Policy {
@@ -83,8 +84,8 @@ func relaxed(r *formulation.Relaxation, err error) (bounds.Bound, milp.Terminati
 
 // elasticClosed makes a closed bound of the class that the parameter names: Es
 // for policies that neither preempt nor resize, or F(min)s for all.
-func elasticClosed(bound func(*sched.Instance, sched.Objective, sched.Class) (bounds.Bound, error)) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func elasticClosed(bound func(*sched.Instance, sched.Objective, sched.Class) (bounds.Bound, error)) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		class := p.elasticClass()
 		return bench.Configured(bench.LowerBound(ref, "1", bench.Closed(func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
@@ -101,7 +102,7 @@ func (p *params) elasticClass() sched.Class {
 
 // elasticIntervals is the linear program over a geometric grid, of the class that
 // the parameter names; for the weight done by a deadline, the grid is that.
-func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
+func elasticIntervals(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	class := p.elasticClass()
 	ratio := p.number("ratio", "1.3")
@@ -119,7 +120,7 @@ func elasticIntervals(ref bench.MethodRef) (bench.Method, error) {
 
 // elasticDeadlines adds up, over all slots, the weight that cannot be done by
 // then.
-func elasticDeadlines(ref bench.MethodRef) (bench.Method, error) {
+func elasticDeadlines(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	steps := p.count("steps", 0, 0)
 	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {

@@ -9,6 +9,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/errata"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
 	"yardstick/formulate/maxweight"
@@ -40,7 +41,7 @@ func (p *params) greedy() primaldual.Greedy {
 
 // aMaxWeight is A_maxweight on all jobs of an instance with a deadline, with the
 // upper bound that its prices prove.
-func aMaxWeight(ref bench.MethodRef) (bench.Method, error) {
+func aMaxWeight(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	g := p.greedy()
 	return bench.Configured(bench.Heuristic(ref, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
@@ -67,7 +68,7 @@ func aMaxWeight(ref bench.MethodRef) (bench.Method, error) {
 
 // elasticDensity is the greedy algorithm by density, for the weight done by a
 // deadline.
-func elasticDensity(ref bench.MethodRef) (bench.Method, error) {
+func elasticDensity(ref suite.MethodRef) (bench.Method, error) {
 	return bench.Heuristic(ref, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		if err := forWeight(p.Instance, o); err != nil {
 			return bench.Outcome{}, err
@@ -82,7 +83,7 @@ func elasticDensity(ref bench.MethodRef) (bench.Method, error) {
 
 // elasticPrices is the upper bound on the weight that prices prove, after steps
 // of subgradient descent.
-func elasticPrices(ref bench.MethodRef) (bench.Method, error) {
+func elasticPrices(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	steps := p.count("steps", 0, 0)
 	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
@@ -124,7 +125,7 @@ const exactNodes = 10_000
 
 // primalDual makes A_online. Its maximum weighted schedules are those of
 // A_maxweight, or exact ones.
-func primalDual(ref bench.MethodRef) (bench.Method, error) {
+func primalDual(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := primaldual.Options{Shift: p.flag("shift")}
 	p.text("form", o.Form.String(), &o.Form)

@@ -20,13 +20,13 @@ import (
 )
 
 // everyMethod lists every method, and those that parameters make different.
-func everyMethod() []bench.MethodRef {
-	var all []bench.MethodRef
+func everyMethod() []suite.MethodRef {
+	var all []suite.MethodRef
 	for _, name := range Names() {
-		all = append(all, bench.MethodRef{Name: name})
+		all = append(all, suite.MethodRef{Name: name})
 	}
 	with := func(name string, params ...string) {
-		ref := bench.MethodRef{Name: name, Params: map[string]string{}}
+		ref := suite.MethodRef{Name: name, Params: map[string]string{}}
 		for i := 0; i < len(params); i += 2 {
 			ref.Params[params[i]] = params[i+1]
 		}

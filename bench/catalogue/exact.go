@@ -1,7 +1,7 @@
 package catalogue
 
 import (
-	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/sched"
 )
 
@@ -38,8 +38,8 @@ func ExactNames(model sched.Model) (names []string) {
 
 // Proving returns the method as it proves bounds of schedules of a class: some have a
 // parameter that makes them prove one for another class than they do without.
-func Proving(name string, class sched.Class) bench.MethodRef {
-	ref := bench.MethodRef{Name: name}
+func Proving(name string, class sched.Class) suite.MethodRef {
+	ref := suite.MethodRef{Name: name}
 	switch {
 	case class.Kind == sched.N && (name == "bout-dp" || name == "bouts"):
 		ref.Params = map[string]string{"non-preemptive": "true"}

@@ -121,7 +121,7 @@ func runOne(name string, p bench.Problem) (out []bench.Outcome, err error) {
 			err = fmt.Errorf("runtime error: %v\n%s", r, debug.Stack())
 		}
 	}()
-	ref := bench.MethodRef{Name: name}
+	ref := suite.MethodRef{Name: name}
 	if name == "pollux-like" || name == "tiresias-las" || strings.HasPrefix(name, "periodic") {
 		ref.Params = map[string]string{"interval": "25000h"} // as they are they tick all the 29 years through
 	}

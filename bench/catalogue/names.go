@@ -42,8 +42,8 @@ import (
 // The constructors are here and in the files named for the models.
 
 // methods maps every method's name to its constructor.
-func methods() map[string]func(bench.MethodRef) (bench.Method, error) {
-	return map[string]func(bench.MethodRef) (bench.Method, error){
+func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
+	return map[string]func(suite.MethodRef) (bench.Method, error){
 		"fifo":                   listPolicy(listsched.FIFO),
 		"sjf":                    listPolicy(listsched.SJF),
 		"spjf":                   publishedPolicy(listsched.SPJF),
@@ -121,7 +121,7 @@ func Names() []string { return slices.Sorted(maps.Keys(methods())) }
 // NamesOf lists the names of the methods of these kinds, in order.
 func NamesOf(kinds ...bench.Kind) (names []string) {
 	for _, name := range Names() {
-		if m, err := Resolve(bench.MethodRef{Name: name}); err == nil && slices.Contains(kinds, m.Kind()) {
+		if m, err := Resolve(suite.MethodRef{Name: name}); err == nil && slices.Contains(kinds, m.Kind()) {
 			names = append(names, name)
 		}
 	}
@@ -129,7 +129,7 @@ func NamesOf(kinds ...bench.Kind) (names []string) {
 }
 
 // Resolve turns a reference into a method, or says which names there are.
-func Resolve(ref bench.MethodRef) (bench.Method, error) {
+func Resolve(ref suite.MethodRef) (bench.Method, error) {
 	all := methods()
 	make, ok := all[ref.Name]
 	if !ok {
@@ -157,7 +157,7 @@ type params struct {
 	err    error
 }
 
-func readParams(ref bench.MethodRef) *params { return &params{values: ref.Params} }
+func readParams(ref suite.MethodRef) *params { return &params{values: ref.Params} }
 
 // get returns the parameter's value, or fallback if it is not given. No value of
 // a parameter stands for not giving it: what is not given is the fallback, which can
@@ -225,8 +225,8 @@ func (p *params) finish() error {
 	return p.err
 }
 
-func lowerBound(f bench.BoundFunc) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func lowerBound(f bench.BoundFunc) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		return bench.LowerBound(ref, "1", f), readParams(ref).finish()
 	}
 }
@@ -246,7 +246,7 @@ func searched(ctx context.Context) milp.Termination {
 }
 
 // lagrangian reads how much work the bound may take.
-func lagrangian(ref bench.MethodRef) (bench.Method, error) {
+func lagrangian(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := bounds.LagrangianOptions{Iterations: p.count("iterations", bounds.LagrangianIterations, 1), Slots: p.count("slots", bounds.LagrangianSlots, 1)}
 	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
@@ -262,8 +262,8 @@ func lagrangian(ref bench.MethodRef) (bench.Method, error) {
 }
 
 // intervalBound makes a bound by a linear program over the time axis.
-func intervalBound(relaxation interval.Relaxation) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func intervalBound(relaxation interval.Relaxation) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 			r, err := relaxation.Bound(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, interval.Options{})
 			if err != nil {
@@ -284,15 +284,15 @@ func ended(lp *milp.Result) milp.Termination {
 }
 
 // search makes an exact method without parameters.
-func search(version string, solve bench.ExactFunc) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func search(version string, solve bench.ExactFunc) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		return bench.Search(ref, version, solve), readParams(ref).finish()
 	}
 }
 
 // timeIndexedMethod solves by our certified branch and bound unless the
 // parameter solver says lpsolve-mip.
-func timeIndexedMethod(ref bench.MethodRef) (bench.Method, error) {
+func timeIndexedMethod(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	var slot sched.Time // 0 is the formulation's choice, of the instance and the objective
 	if p.get("slot", "auto") != "auto" {
@@ -356,8 +356,8 @@ func always(policy func() sim.Policy) func(context.Context, bench.Problem) (sim.
 
 // listPolicy makes a list-scheduling policy with its blocking and placement
 // rules.
-func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func listPolicy(policy func(listsched.Options) *listsched.Policy) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		var o listsched.Options
 		p.text("blocking", "strict", &o.Blocking)
@@ -372,8 +372,8 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.Met
 
 // publishedPolicy makes one of the A-SRPT paper's baselines, which predict as
 // A-SRPT does.
-func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		o := listsched.Published()
 		p.text("placement", o.Placement.String(), &o.Placement)
@@ -389,8 +389,8 @@ func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(benc
 
 // asrptPolicy makes A-SRPT, or A-SRPT-Perfect, which knows the numbers of
 // iterations.
-func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func asrptPolicy(perfect bool) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		o := asrpt.Options{Comm: new(big.Rat), Tau: new(big.Rat)}
 		p.text("comm", "3/2", o.Comm)
@@ -423,8 +423,8 @@ func asrptPolicy(perfect bool) func(bench.MethodRef) (bench.Method, error) {
 // lazerPolicy makes Lazer, or shortest remaining time first, which is Lazer
 // without its deferrals. With the parameter defer, every preemption is deferred
 // by the same time.
-func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func lazerPolicy(predicting bool) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		o := lazer.Options{Prune: p.flag("prune"), WakeDeferred: p.flag("wake-deferred"), NoFree: p.flag("no-free"), OwnGPUs: p.flag("own-gpus")}
 		p.text("placement", o.Placement.String(), &o.Placement)
@@ -456,8 +456,8 @@ func lazerPolicy(predicting bool) func(bench.MethodRef) (bench.Method, error) {
 }
 
 // periodicPolicy makes a scheduler that repacks at multiples of an interval.
-func periodicPolicy(interval string) func(bench.MethodRef) (bench.Method, error) {
-	return func(ref bench.MethodRef) (bench.Method, error) {
+func periodicPolicy(interval string) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
 		every := p.time("interval", interval, 1)
 		var rule sim.Rule

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/datasets/instances"
 	"yardstick/sched"
@@ -34,7 +35,7 @@ func defaults(t *testing.T, name string, given map[string]string) map[string]str
 		with = map[string]string{}
 	}
 	with["\x00"] = ""
-	_, err := Resolve(bench.MethodRef{Name: name, Params: with})
+	_, err := Resolve(suite.MethodRef{Name: name, Params: with})
 	if err == nil {
 		t.Fatalf("%s takes any parameter", name)
 	}
@@ -63,7 +64,7 @@ var paramTexts = []string{"0", "0s", "false", "true", "1", "2", "7", "1/2", "-1"
 func TestNoValueMeansUnset(t *testing.T) {
 	tried := 0
 	check := func(name string, given map[string]string) {
-		plain, err := Resolve(bench.MethodRef{Name: name, Params: given})
+		plain, err := Resolve(suite.MethodRef{Name: name, Params: given})
 		if err != nil {
 			t.Fatalf("%s with %v: %v", name, given, err)
 		}
@@ -78,7 +79,7 @@ func TestNoValueMeansUnset(t *testing.T) {
 					params = map[string]string{}
 				}
 				params[param] = value
-				m, err := Resolve(bench.MethodRef{Name: name, Params: params})
+				m, err := Resolve(suite.MethodRef{Name: name, Params: params})
 				if err != nil {
 					return "", err
 				}
@@ -161,7 +162,7 @@ func TestZerosThatWereDefaults(t *testing.T) {
 		{"a-srpt", map[string]string{"retrain-every": "-1s"}},
 		{"periodic", map[string]string{"interval": "0s"}},
 	} {
-		if m, err := Resolve(bench.MethodRef{Name: c.method, Params: c.params}); err == nil {
+		if m, err := Resolve(suite.MethodRef{Name: c.method, Params: c.params}); err == nil {
 			t.Errorf("%s with %v is accepted: %s", c.method, c.params, settingsOf(m))
 		}
 	}
@@ -183,7 +184,7 @@ func TestZerosThatWereDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost := func(ref bench.MethodRef) *big.Rat {
+	cost := func(ref suite.MethodRef) *big.Rat {
 		m, err := Resolve(ref)
 		if err != nil {
 			t.Fatal(err)
@@ -200,8 +201,8 @@ func TestZerosThatWereDefaults(t *testing.T) {
 		}
 		return total
 	}
-	never, srtf := cost(bench.MethodRef{Name: "lazer", Params: map[string]string{"defer": "0s"}}), cost(bench.MethodRef{Name: "srtf"})
-	predicted, later := cost(bench.MethodRef{Name: "lazer"}), cost(bench.MethodRef{Name: "lazer", Params: map[string]string{"defer": "60s"}})
+	never, srtf := cost(suite.MethodRef{Name: "lazer", Params: map[string]string{"defer": "0s"}}), cost(suite.MethodRef{Name: "srtf"})
+	predicted, later := cost(suite.MethodRef{Name: "lazer"}), cost(suite.MethodRef{Name: "lazer", Params: map[string]string{"defer": "60s"}})
 	if never.Cmp(srtf) != 0 || never.Cmp(predicted) == 0 || never.Cmp(later) == 0 {
 		t.Errorf("no deferral costs %v, srtf %v, predicted deferrals %v, a minute %v", never, srtf, predicted, later)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"yardstick/bench"
 	"yardstick/bench/placing"
+	"yardstick/bench/suite"
 	"yardstick/formulate/placement"
 	"yardstick/sched/heavyedge"
 	"yardstick/solvers/cuts"
@@ -21,7 +21,7 @@ import (
 type Placement struct {
 	Name, About string
 	program     bool
-	make        func(bench.MethodRef) (placing.Method, error)
+	make        func(suite.MethodRef) (placing.Method, error)
 }
 
 // directPlacements are those that run in the process of bench place: heuristics, which
@@ -64,13 +64,13 @@ func Placements() []Placement {
 		Placement{Name: everything, About: "all of these"})
 }
 
-func direct(minimises placing.Objective, place placing.Search) func(bench.MethodRef) (placing.Method, error) {
-	return func(ref bench.MethodRef) (placing.Method, error) {
+func direct(minimises placing.Objective, place placing.Search) func(suite.MethodRef) (placing.Method, error) {
+	return func(ref suite.MethodRef) (placing.Method, error) {
 		return placing.Direct(ref, "1", minimises, place), readParams(ref).finish()
 	}
 }
 
-func minAlpha(ref bench.MethodRef) (placing.Method, error) {
+func minAlpha(ref suite.MethodRef) (placing.Method, error) {
 	p := readParams(ref)
 	visits := p.count("visits", cuts.DefaultVisits, 1)
 	return placing.Direct(ref, "1", placing.Alpha, placing.MinAlpha(visits)), p.finish()
@@ -92,7 +92,7 @@ func placementSolvers() (list []milp.Solver) {
 }
 
 func program(formulation, about string, minimises placing.Objective, build placing.Formulation, name string, solver milp.Solver) Placement {
-	return Placement{formulation + "/" + name, about, true, func(ref bench.MethodRef) (placing.Method, error) {
+	return Placement{formulation + "/" + name, about, true, func(ref suite.MethodRef) (placing.Method, error) {
 		return placing.Formulated(ref, "1", formulation, minimises, build, solver), readParams(ref).finish()
 	}}
 }
@@ -115,7 +115,7 @@ func PlacementNames() []string {
 
 // ResolvePlacements returns the methods of bench place that references stand for, each
 // once, in order. A reference may name a set of them.
-func ResolvePlacements(refs []bench.MethodRef) ([]placing.Method, error) {
+func ResolvePlacements(refs []suite.MethodRef) ([]placing.Method, error) {
 	var list []placing.Method
 	every := placements()
 	for _, ref := range refs {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"yardstick/bench"
 	"yardstick/bench/suite"
 )
 
@@ -34,7 +33,7 @@ func TestPlacements(t *testing.T) {
 		if _, err := resolve(name + "(colour=red)"); err == nil || !strings.Contains(err.Error(), `"colour" is unknown`) {
 			t.Errorf("%s of a colour: %v", name, err)
 		}
-		if _, err := Resolve(bench.MethodRef{Name: name}); err == nil || !strings.Contains(err.Error(), "bench place") {
+		if _, err := Resolve(suite.MethodRef{Name: name}); err == nil || !strings.Contains(err.Error(), "bench place") {
 			t.Errorf("%s in a suite: %v", name, err)
 		}
 		if slices.Contains(Names(), name) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/formulate/preemptive"
 	"yardstick/sched"
@@ -15,7 +16,7 @@ import (
 )
 
 // boutSearch is the dynamic program over the preemptive schedules in slots.
-func boutSearch(ref bench.MethodRef) (bench.Method, error) {
+func boutSearch(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := bouts.Search{NonPreemptive: p.flag("non-preemptive"), States: p.count("states", bouts.States, 1)}
 	return bench.Configured(bench.Search(ref, "1", o.Solve), o), p.finish()
@@ -23,7 +24,7 @@ func boutSearch(ref bench.MethodRef) (bench.Method, error) {
 
 // boutProgram is the integer program over the bouts of the jobs, proven by our
 // own branch and bound.
-func boutProgram(ref bench.MethodRef) (bench.Method, error) {
+func boutProgram(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	once := p.flag("non-preemptive")
 	return bench.Configured(bench.Search(ref, "2", func(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {

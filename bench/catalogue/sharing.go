@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"yardstick/bench"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	formulation "yardstick/formulate/sharing"
 	"yardstick/heuristics/pollux"
@@ -19,7 +20,7 @@ import (
 
 // bsbfPolicy makes SJF-BSBF, which shares where that lowers the sum of a pair's
 // completion times.
-func bsbfPolicy(ref bench.MethodRef) (bench.Method, error) {
+func bsbfPolicy(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := sharing.Options{Recheck: p.flag("recheck")}
 	p.text("condition", o.Condition.String(), &o.Condition)
@@ -32,7 +33,7 @@ func bsbfPolicy(ref bench.MethodRef) (bench.Method, error) {
 }
 
 // ffsPolicy makes SJF-FFS, which always shares.
-func ffsPolicy(ref bench.MethodRef) (bench.Method, error) {
+func ffsPolicy(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	var rule sim.Rule
 	p.text("placement", rule.String(), &rule)
@@ -43,12 +44,12 @@ func ffsPolicy(ref bench.MethodRef) (bench.Method, error) {
 	return bench.Configured(bench.Policy(ref, "1", replayed), rule, predictions), p.finish()
 }
 
-func sharingFIFO(ref bench.MethodRef) (bench.Method, error) {
+func sharingFIFO(ref suite.MethodRef) (bench.Method, error) {
 	replayed := bench.Replayed{New: always(func() sim.Policy { return sharing.FIFO() })}
 	return bench.Policy(ref, "1", replayed), readParams(ref).finish()
 }
 
-func sharingSJF(ref bench.MethodRef) (bench.Method, error) {
+func sharingSJF(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	strict := p.flag("strict")
 	replayed, predictions := p.predictor(predict.Perfect)
@@ -57,7 +58,7 @@ func sharingSJF(ref bench.MethodRef) (bench.Method, error) {
 }
 
 // polluxPolicy makes the malleable policy, of instances that list sizes.
-func polluxPolicy(ref bench.MethodRef) (bench.Method, error) {
+func polluxPolicy(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := pollux.Default()
 	p.text("interval", o.Interval.String(), &o.Interval)
@@ -79,7 +80,7 @@ func thetaHybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bound
 
 // tiresiasPolicy makes discretised least attained service, of the preemptive and
 // the sharing model.
-func tiresiasPolicy(ref bench.MethodRef) (bench.Method, error) {
+func tiresiasPolicy(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := sharing.DefaultLAS()
 	p.text("interval", o.Interval.String(), &o.Interval)

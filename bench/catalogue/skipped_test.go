@@ -44,7 +44,7 @@ func TestNotApplicableIsSkipped(t *testing.T) {
 				problem.Objectives = append(problem.Objectives, sched.ScheduledWeight)
 			}
 			for _, name := range NamesOf(bench.Exact, bench.Offline, bench.Bound) {
-				m, err := Resolve(bench.MethodRef{Name: name})
+				m, err := Resolve(suite.MethodRef{Name: name})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"yardstick/bench"
 	"yardstick/bench/errata"
+	"yardstick/bench/suite"
 	"yardstick/bounds/certify"
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/asrpt"
@@ -174,7 +174,7 @@ func TestDocument(t *testing.T) {
 		if n := len(e.in.Cluster.Servers); n > 1 {
 			gpus = fmt.Sprintf("%s on %d servers", gpus, n)
 		}
-		policy := bench.MethodRef{Name: e.proof.Policy, Params: e.proof.Params}
+		policy := suite.MethodRef{Name: e.proof.Policy, Params: e.proof.Params}
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %d | %s | %s = %s | %s | %s | %s |\n", e.name, policy, e.proof.Class, e.proof.Objective, len(e.in.Jobs), gpus,
 			e.proof.Ratio, ratio.FloatString(3), allowed(t, e), e.proof.Optimum.Status, Words(e.in))
 	}

@@ -209,7 +209,7 @@ func prove(ctx context.Context, in *sched.Instance, obj sched.Objective, class s
 }
 
 // proven returns the optimum that a method has proven for schedules of the given class.
-func proven(in *sched.Instance, method bench.MethodRef, out bench.Outcome, class sched.Class) (*optimum, error) {
+func proven(in *sched.Instance, method suite.MethodRef, out bench.Outcome, class sched.Class) (*optimum, error) {
 	if out.Schedule == nil || len(out.Bounds) == 0 {
 		return nil, errOpen
 	}

@@ -242,7 +242,7 @@ func (w *worker) result(c bench.Cell, r reply) bench.CellResult {
 type (
 	request struct {
 		ID         string
-		Method     bench.MethodRef
+		Method     suite.MethodRef
 		Objectives []sched.Objective
 		Limits     suite.Limits
 		Debug      bool

@@ -23,16 +23,16 @@ func TestMain(m *testing.M) {
 }
 
 // method does to its process what its name says.
-type method struct{ bench.MethodRef }
+type method struct{ suite.MethodRef }
 
-func resolve(ref bench.MethodRef) (bench.Method, error) {
+func resolve(ref suite.MethodRef) (bench.Method, error) {
 	if ref.Name == "unknown" {
 		return nil, errors.New("nobody knows it")
 	}
 	return method{ref}, nil
 }
 
-func (m method) Ref() bench.MethodRef { return m.MethodRef }
+func (m method) Ref() suite.MethodRef { return m.MethodRef }
 func (m method) Version() string      { return "1" }
 func (m method) Kind() bench.Kind     { return bench.Offline }
 
@@ -70,7 +70,7 @@ func cell(t *testing.T, name, instance string) bench.Cell {
 	t.Helper()
 	in := &sched.Instance{Name: instance, Model: sched.ModelGang, Cluster: sched.Uniform(1, 1, 1, 1), Jobs: []sched.Job{
 		{Weight: 1, Iters: 1, Stages: []sched.Stage{{Replicas: 1, Compute: 1}}}}}
-	return bench.Cell{ID: name, Instance: &suite.Instance{Instance: in, SHA256: in.Hash()}, Method: method{bench.MethodRef{Name: name}},
+	return bench.Cell{ID: name, Instance: &suite.Instance{Instance: in, SHA256: in.Hash()}, Method: method{suite.MethodRef{Name: name}},
 		Objectives: []sched.Objective{sched.TotalJCT}}
 }
 

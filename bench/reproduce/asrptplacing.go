@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"yardstick/bench"
 	"yardstick/bench/placing"
+	"yardstick/bench/suite"
 	"yardstick/datasets/profile"
 	"yardstick/formulate/placement"
 	"yardstick/sched"
@@ -42,12 +42,12 @@ const asrptFragmentations = 20
 func asrptTable2(ctx context.Context, in Input) (*Output, error) {
 	cases := max(int(asrptFragmentations*in.Scale), 1)
 	direct := func(name string, minimises placing.Objective, place placing.Search) placing.Method {
-		return placing.Direct(bench.MethodRef{Name: name}, "1", minimises, place)
+		return placing.Direct(suite.MethodRef{Name: name}, "1", minimises, place)
 	}
 	methods := []placing.Method{
 		direct("Heavy-Edge", placing.None, placing.HeavyEdge(heavyedge.Ring)),
 		direct("search", placing.Alpha, placing.MinAlpha(cuts.DefaultVisits)),
-		placing.Formulated(bench.MethodRef{Name: "ILP"}, "1", "ILP", placing.Alpha, placement.OneHotAlpha, branch.New(lpsolve.LP{})),
+		placing.Formulated(suite.MethodRef{Name: "ILP"}, "1", "ILP", placing.Alpha, placement.OneHotAlpha, branch.New(lpsolve.LP{})),
 	}
 	table := Table{Title: fmt.Sprintf("Means over %d fragmentations: iteration time and time to place, both in ms", cases),
 		Columns: []string{"model", "method", "iteration", "paper", "placing", "paper", "optimum proven"}}

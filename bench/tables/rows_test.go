@@ -54,7 +54,7 @@ type fake struct {
 	run  func(bench.Problem) ([]bench.Outcome, error)
 }
 
-func (f *fake) Ref() bench.MethodRef { return bench.MethodRef{Name: f.name} }
+func (f *fake) Ref() suite.MethodRef { return suite.MethodRef{Name: f.name} }
 func (f *fake) Version() string      { return "1" }
 func (f *fake) Kind() bench.Kind     { return f.kind }
 func (f *fake) Run(_ context.Context, p bench.Problem) ([]bench.Outcome, error) {
@@ -62,26 +62,26 @@ func (f *fake) Run(_ context.Context, p bench.Problem) ([]bench.Outcome, error) 
 }
 
 func fifo() bench.Method {
-	return bench.Policy(bench.MethodRef{Name: "fifo"}, "1", bench.Replayed{New: func(context.Context, bench.Problem) (sim.Policy, error) {
+	return bench.Policy(suite.MethodRef{Name: "fifo"}, "1", bench.Replayed{New: func(context.Context, bench.Problem) (sim.Policy, error) {
 		return listsched.FIFO(listsched.Options{}), nil
 	}})
 }
 
 func sjf() bench.Method {
-	return bench.Policy(bench.MethodRef{Name: "sjf"}, "1", bench.Replayed{New: func(context.Context, bench.Problem) (sim.Policy, error) {
+	return bench.Policy(suite.MethodRef{Name: "sjf"}, "1", bench.Replayed{New: func(context.Context, bench.Problem) (sim.Policy, error) {
 		return listsched.SJF(listsched.Options{}), nil
 	}})
 }
 
 func optimum() bench.Method {
-	return bench.Search(bench.MethodRef{Name: "exhaustive"}, "1", exhaustive.Solve)
+	return bench.Search(suite.MethodRef{Name: "exhaustive"}, "1", exhaustive.Solve)
 }
 
 var bothTotals = []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}
 
 func TestRunProvesRatios(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2})
-	plan := planOf(in, bothTotals, optimum(), bench.LowerBound(bench.MethodRef{Name: "lb0"}, "1", bench.Closed(bounds.LB0)), fifo())
+	plan := planOf(in, bothTotals, optimum(), bench.LowerBound(suite.MethodRef{Name: "lb0"}, "1", bench.Closed(bounds.LB0)), fifo())
 	results := bench.Run(context.Background(), plan, bench.Options{Workers: 2})
 	run, err := Rows(plan, results)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestRunProvesRatios(t *testing.T) {
 func TestRowsDoNotDependOnWorkers(t *testing.T) {
 	in := instance(t, 2, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2}, [2]int{3, 7}, [2]int{4, 1})
 	digest := func(workers int) string {
-		plan := planOf(in, bothTotals, optimum(), bench.LowerBound(bench.MethodRef{Name: "srpt"}, "1", bench.Closed(bounds.SRPT)), fifo(), sjf())
+		plan := planOf(in, bothTotals, optimum(), bench.LowerBound(suite.MethodRef{Name: "srpt"}, "1", bench.Closed(bounds.SRPT)), fifo(), sjf())
 		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestRunSurvivesBadMethods(t *testing.T) {
 // A bound that is too high is caught by the first schedule that beats it.
 func TestBoundViolated(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	wrong := bench.LowerBound(bench.MethodRef{Name: "wrong"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+	wrong := bench.LowerBound(suite.MethodRef{Name: "wrong"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
 		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, milp.Optimal, nil
 	})
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, wrong, fifo())
@@ -170,7 +170,7 @@ func TestBoundViolated(t *testing.T) {
 func TestLimitedBound(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
 	for _, ended := range []milp.Termination{milp.Optimal, milp.TimeLimit} {
-		slow := bench.LowerBound(bench.MethodRef{Name: "slow"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+		slow := bench.LowerBound(suite.MethodRef{Name: "slow"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
 			return bounds.Bound{Name: "slow", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(4_000_000, 1)}, ended, nil
 		})
 		plan := planOf(in, []sched.Objective{sched.TotalJCT}, slow, fifo())
@@ -189,7 +189,7 @@ func TestLimitedBound(t *testing.T) {
 // a claimed optimum makes no ratio.
 func TestDenominators(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 5})
-	foreign := bench.LowerBound(bench.MethodRef{Name: "slotted"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
+	foreign := bench.LowerBound(suite.MethodRef{Name: "slotted"}, "1", func(context.Context, bench.Problem, sched.Objective) (bounds.Bound, milp.Termination, error) {
 		return bounds.Bound{Name: "slotted", Class: sched.Class{Kind: sched.N, Slotted: true}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_000, 1)}, milp.Optimal, nil
 	})
 	claims := &fake{"claims", bench.Exact, func(p bench.Problem) ([]bench.Outcome, error) {

@@ -8,6 +8,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/elastic"
@@ -46,7 +47,7 @@ var slottedElastic = sched.Class{Kind: sched.E, Slotted: true}
 
 // weighs is a method that runs some jobs, and proves a bound if it is not 0.
 func weighs(name string, bound int64, jobs ...sched.JobID) bench.Method {
-	return bench.Heuristic(bench.MethodRef{Name: name}, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
+	return bench.Heuristic(suite.MethodRef{Name: name}, "1", func(_ context.Context, p bench.Problem, o sched.Objective) (bench.Outcome, error) {
 		out := bench.Outcome{Schedule: inOrder(p.Instance, jobs...), Termination: bench.Completed}
 		if bound > 0 {
 			out.Bounds = []bounds.Bound{{Name: name, Class: slottedElastic, Objective: o, Value: big.NewRat(bound, 1)}}
@@ -56,7 +57,7 @@ func weighs(name string, bound int64, jobs ...sched.JobID) bench.Method {
 }
 
 func upper(name string, class sched.Class, value int64) bench.Method {
-	return bench.LowerBound(bench.MethodRef{Name: name}, "1", bench.Closed(func(_ *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+	return bench.LowerBound(suite.MethodRef{Name: name}, "1", bench.Closed(func(_ *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 		return bounds.Bound{Name: name, Class: class, Objective: o, Value: big.NewRat(value, 1)}, nil
 	}))
 }
@@ -169,7 +170,7 @@ func TestRoundTheorems(t *testing.T) {
 		bound int64 // on the optimum, in weighted seconds; 0 for none
 		holds record.Opt[bool]
 	}{{true, 9, record.Some(true)}, {true, 0, record.Opt[bool]{}}, {false, 9, record.Opt[bool]{}}} {
-		policy := bench.Policy(bench.MethodRef{Name: "online"}, "1", bench.Replayed{Theorems: about,
+		policy := bench.Policy(suite.MethodRef{Name: "online"}, "1", bench.Replayed{Theorems: about,
 			New: func(context.Context, bench.Problem) (sim.Policy, error) {
 				return rounds{elastic.FIFO(elastic.FIFOOptions{}), c.kept}, nil
 			}})

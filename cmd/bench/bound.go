@@ -71,7 +71,7 @@ these are, or are no better than, some of the class it is proven for.`,
 
 // rung is one bound of the ladder, or why a method has none.
 type rung struct {
-	ref     bench.MethodRef
+	ref     suite.MethodRef
 	bound   *bounds.Bound // nil if there is none
 	refusal string
 	applies bool // if not, refusal says why
@@ -134,7 +134,7 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 
 // writeLadder runs everything and writes what comes out: a table row by row, other
 // formats at the end.
-func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []bench.MethodRef, w io.Writer) error {
+func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []suite.MethodRef, w io.Writer) error {
 	rows := f.format == "table"
 	if rows {
 		l.heading(w, "\n")
@@ -184,7 +184,7 @@ func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []
 
 // rowWriter returns a function that writes a line of the table. How wide it is
 // depends on nothing that is not known before the first row.
-func (l *ladder) rowWriter(w io.Writer, refs []bench.MethodRef) func(cells ...string) {
+func (l *ladder) rowWriter(w io.Writer, refs []suite.MethodRef) func(cells ...string) {
 	name, value := len("bound"), len("value")
 	for _, ref := range refs {
 		name = max(name, len(ref.String()))
@@ -206,7 +206,7 @@ func classOf(in *sched.Instance) sched.Class {
 
 // boundRefs lists every method that proves bounds, as it proves them of the class,
 // exact ones last.
-func boundRefs(class sched.Class) (all []bench.MethodRef) {
+func boundRefs(class sched.Class) (all []suite.MethodRef) {
 	for _, name := range slices.Concat(catalogue.NamesOf(bench.Bound), catalogue.NamesOf(bench.Exact)) {
 		all = append(all, catalogue.Proving(name, class))
 	}
@@ -215,19 +215,19 @@ func boundRefs(class sched.Class) (all []bench.MethodRef) {
 
 // policyRefs lists every online policy, the list policies once for each choice of
 // their rules. Those that predict are told the truth.
-func policyRefs() (all []bench.MethodRef) {
+func policyRefs() (all []suite.MethodRef) {
 	for _, name := range catalogue.NamesOf(bench.Online) {
 		switch {
 		case name == "fifo" || name == "sjf":
 			for _, blocking := range []string{"strict", "skip"} {
 				for _, placement := range []string{"pool", "consolidate", "best-fit"} {
-					all = append(all, bench.MethodRef{Name: name, Params: map[string]string{"blocking": blocking, "placement": placement}})
+					all = append(all, suite.MethodRef{Name: name, Params: map[string]string{"blocking": blocking, "placement": placement}})
 				}
 			}
 		case slices.Contains([]string{"spjf", "spwf", "wcs-duration", "wcs-workload", "wcs-subtime", "a-srpt"}, name):
-			all = append(all, bench.MethodRef{Name: name, Params: map[string]string{"predictor": "perfect"}})
+			all = append(all, suite.MethodRef{Name: name, Params: map[string]string{"predictor": "perfect"}})
 		default:
-			all = append(all, bench.MethodRef{Name: name})
+			all = append(all, suite.MethodRef{Name: name})
 		}
 	}
 	return all
@@ -301,7 +301,7 @@ func (l *ladder) schedules(ctx context.Context, limits suite.Limits, debugging b
 }
 
 // climb runs every method, and calls show after each.
-func (l *ladder) climb(ctx context.Context, refs []bench.MethodRef, workers *pool.Pool, show func(*rung)) error {
+func (l *ladder) climb(ctx context.Context, refs []suite.MethodRef, workers *pool.Pool, show func(*rung)) error {
 	for _, ref := range refs {
 		if err := l.step(ctx, ref, workers); err != nil {
 			return err
@@ -340,7 +340,7 @@ func (l *ladder) addSchedule(r *bench.CellResult) {
 }
 
 // step runs one method.
-func (l *ladder) step(ctx context.Context, ref bench.MethodRef, workers *pool.Pool) error {
+func (l *ladder) step(ctx context.Context, ref suite.MethodRef, workers *pool.Pool) error {
 	m, err := catalogue.Resolve(ref)
 	if err != nil {
 		return err

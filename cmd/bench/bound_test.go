@@ -127,7 +127,7 @@ func TestBoundTriesEveryPolicy(t *testing.T) {
 		tried[ref.Name] = true
 	}
 	for _, name := range catalogue.Names() {
-		if m, err := catalogue.Resolve(bench.MethodRef{Name: name}); err != nil || (m.Kind() == bench.Online) != tried[name] {
+		if m, err := catalogue.Resolve(suite.MethodRef{Name: name}); err != nil || (m.Kind() == bench.Online) != tried[name] {
 			t.Errorf("%s: tried %v, %v", name, tried[name], err)
 		}
 	}
@@ -270,7 +270,7 @@ func TestSolveEveryModel(t *testing.T) {
 	}
 	help := mustRun(t, "solve", "--help")
 	for _, name := range catalogue.Names() {
-		m, err := catalogue.Resolve(bench.MethodRef{Name: name})
+		m, err := catalogue.Resolve(suite.MethodRef{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}

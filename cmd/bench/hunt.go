@@ -139,7 +139,7 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	if f.policy == "" {
 		return none, usageError("--policy is missing: name one, such as --policy a-srpt-perfect")
 	}
-	method, err := catalogue.Resolve(bench.MethodRef{Name: f.policy, Params: f.params})
+	method, err := catalogue.Resolve(suite.MethodRef{Name: f.policy, Params: f.params})
 	if err != nil {
 		return none, usageError("%w", err)
 	}
@@ -232,7 +232,7 @@ func (a *app) writeFound(f *huntFlags, r *hunt.Result) error {
 
 func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
 	found := r.Found
-	ref := bench.MethodRef{Name: f.policy, Params: f.params}
+	ref := suite.MethodRef{Name: f.policy, Params: f.params}
 	fmt.Fprintf(a.out, "policy       %s, class %s, %s\n", ref, found.Policy.Class(), found.Objective)
 	fmt.Fprintf(a.out, "ratio        %s = %s, proven\n", found.Ratio().RatString(), found.Ratio().FloatString(6))
 	fmt.Fprintf(a.out, "cost         %s\n", costText(found.Objective, found.Cost))
@@ -250,15 +250,15 @@ func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
 }
 
 // huntSuite is a suite of the instance, its policy and what proves its optimum.
-func huntSuite(path string, policy bench.MethodRef, found *hunt.Found) string {
+func huntSuite(path string, policy suite.MethodRef, found *hunt.Found) string {
 	return fmt.Sprintf("name: hunted\ninstances:\n  - {name: %s, file: %s}\nobjectives: [%s]\nmethods: [%s]\nreferences: [%s]\n",
 		huntedName, path, found.Objective, yamlRef(policy), yamlRef(methodRef(found.Method)))
 }
 
 // methodRef reads a name with parameters as MethodRef.String writes it.
-func methodRef(text string) bench.MethodRef {
+func methodRef(text string) suite.MethodRef {
 	name, rest, _ := strings.Cut(text, "(")
-	ref := bench.MethodRef{Name: name, Params: map[string]string{}}
+	ref := suite.MethodRef{Name: name, Params: map[string]string{}}
 	for _, p := range strings.Split(strings.TrimSuffix(rest, ")"), ",") {
 		if k, v, ok := strings.Cut(p, "="); ok {
 			ref.Params[k] = v
@@ -268,7 +268,7 @@ func methodRef(text string) bench.MethodRef {
 }
 
 // yamlRef writes a reference as suites do.
-func yamlRef(ref bench.MethodRef) string {
+func yamlRef(ref suite.MethodRef) string {
 	if len(ref.Params) == 0 {
 		return ref.Name
 	}

@@ -70,7 +70,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 	if f.policy == "" {
 		return usageError("--policy is missing: name one, such as --policy sjf")
 	}
-	method, err := catalogue.Resolve(bench.MethodRef{Name: f.policy, Params: f.params})
+	method, err := catalogue.Resolve(suite.MethodRef{Name: f.policy, Params: f.params})
 	if err != nil {
 		return usageError("%w", err)
 	}

@@ -84,7 +84,7 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 	f.limits.Cell = f.limits.Solve
 	var reasons []string
 	for _, name := range names {
-		ref := bench.MethodRef{Name: name, Params: map[string]string{}}
+		ref := suite.MethodRef{Name: name, Params: map[string]string{}}
 		if f.solver != "" {
 			ref.Params["solver"] = f.solver
 		}
@@ -146,7 +146,7 @@ func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance,
 	return &solved{result.Outcomes[0], result.Verified[0], result.Wall}, nil
 }
 
-func (a *app) printSolution(ref bench.MethodRef, o sched.Objective, r *solved) {
+func (a *app) printSolution(ref suite.MethodRef, o sched.Objective, r *solved) {
 	unit := "in seconds"
 	switch {
 	case o.Weighted():

@@ -14,6 +14,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/formulate/preemptive"
 	"yardstick/formulate/sharing"
 	"yardstick/formulate/timeindexed"
@@ -197,7 +198,7 @@ func (what misbehaving) Solve(context.Context, *milp.Model, milp.Start, milp.Lim
 }
 
 // inChild is how the children of these tests resolve methods.
-func inChild(ref bench.MethodRef) (bench.Method, error) {
+func inChild(ref suite.MethodRef) (bench.Method, error) {
 	if what := os.Getenv(misbehaviour); what != "" && ref.Name == "time-indexed" && ref.Params["solver"] == "lpsolve-mip" {
 		return bench.Search(ref, "2", func(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
 			return timeindexed.Solve(ctx, in, o, misbehaving(what), timeindexed.Options{Limits: l})

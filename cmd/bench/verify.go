@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"yardstick/bench"
 	"yardstick/bench/hunt"
 	"yardstick/bench/record"
+	"yardstick/bench/suite"
 	"yardstick/bench/tables"
 	"yardstick/bounds/certify"
 	"yardstick/internal/strictjson"
@@ -162,7 +162,7 @@ func (a *app) verifyProof(in *sched.Instance, path string, text []byte) error {
 		}
 		status = "certified by " + beside
 	}
-	fmt.Fprintf(a.out, "%s holds\n%s: ratio %s of cost %s and optimum %s (class %v), %s\n", path, bench.MethodRef{Name: p.Policy, Params: p.Params}, p.Ratio, p.Cost, p.Optimum.Value, p.Optimum.Class, status)
+	fmt.Fprintf(a.out, "%s holds\n%s: ratio %s of cost %s and optimum %s (class %v), %s\n", path, suite.MethodRef{Name: p.Policy, Params: p.Params}, p.Ratio, p.Cost, p.Optimum.Value, p.Optimum.Class, status)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/pool"
 	"yardstick/bench/suite"
@@ -20,7 +19,7 @@ func storeCertificates(t *testing.T, in *sched.Instance, methods ...string) []st
 	t.Helper()
 	var paths []string
 	for _, name := range methods {
-		m, err := catalogue.Resolve(bench.MethodRef{Name: name})
+		m, err := catalogue.Resolve(suite.MethodRef{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
