@@ -65,3 +65,23 @@ func TestNotApplicableIsSkipped(t *testing.T) {
 		})
 	}
 }
+
+// TestPolicyIsSkipped: a policy that finds out while it runs that the instance is too
+// large for it is skipped too.
+func TestPolicyIsSkipped(t *testing.T) {
+	in := schedtest.Elastic(schedtest.Rand(1), schedtest.ElasticShape{Jobs: 2, Servers: 1, Resources: 2, WorkerTypes: 1, ServerTypes: 1, Workers: 2, Capacity: 4, Slots: 3})
+	late := schedtest.ShiftReleases(in, in.Slot<<21)
+	m, err := Resolve(suite.MethodRef{Name: "primal-dual"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Run(context.Background(), bench.Problem{Instance: late, Objectives: []sched.Objective{sched.TotalCompletion, sched.Makespan}})
+	if err != nil || len(out) != 2 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	for _, o := range out {
+		if o.Termination != milp.Skipped || !strings.Contains(o.Message, "does not apply: the round would have a problem of") {
+			t.Errorf("%+v", o)
+		}
+	}
+}

@@ -148,7 +148,7 @@ const maxHorizon = 1 << 20
 // round is lines 6 to 10 of Algorithm 1, at tau_i.
 func (p *Policy) round(now int64) error {
 	if now > maxHorizon {
-		return fmt.Errorf("the round would have a problem of %d slots, more than %d: use longer slots", now, maxHorizon)
+		return fmt.Errorf("%w: the round would have a problem of %d slots, more than %d: use longer slots", sched.ErrNotApplicable, now, maxHorizon)
 	}
 	r, err := Dual(p.options.MaxWeight, Problem{Model: p.model, Jobs: p.pool, Horizon: now}, p.options.Form, p.options.Alpha)
 	if err != nil {
