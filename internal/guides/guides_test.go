@@ -1,6 +1,7 @@
 package guides
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -82,6 +84,41 @@ func copyTree(t *testing.T, to string) {
 	}
 }
 
+// sameFolder is an empty folder which is the same each time: Go finds what it compiled
+// for files that lay there before. Where another run has it, it is a new one.
+func sameFolder(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return t.TempDir()
+	}
+	dir := filepath.Join(cache, "yardstick-guides", fmt.Sprintf("%x", sha256.Sum256([]byte(root)))[:8])
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return t.TempDir()
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
+	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return t.TempDir()
+	}
+	tree := filepath.Join(dir, "tree")
+	clear := func() {
+		if err := os.RemoveAll(tree); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear() // what a killed run left
+	t.Cleanup(clear)
+	return tree
+}
+
 // The guides are run as a reader would: the test copies the repository, writes and
 // changes the files that they show, and tries the commands.
 func TestGuides(t *testing.T) {
@@ -92,7 +129,7 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(guides) < 4 {
 		t.Fatalf("guides %v, %v", guides, err)
 	}
-	dir := t.TempDir()
+	dir := sameFolder(t)
 	copyTree(t, dir)
 	for _, guide := range guides {
 		t.Run(strings.TrimSuffix(filepath.Base(guide), ".md"), func(t *testing.T) { follow(t, dir, blocks(t, guide)) })
@@ -105,7 +142,7 @@ func TestTutorial(t *testing.T) {
 		t.Skip("builds the command")
 	}
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "bin", "bench"), "../../cmd/bench")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", filepath.Join(dir, "bin", "bench"), "../../cmd/bench")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -184,7 +221,7 @@ func shell(t *testing.T, dir, commands string) string {
 	t.Helper()
 	c := exec.Command("sh", "-e", "-c", commands)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
+	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -ldflags=-w") // -w: linking takes half as long
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", strings.TrimSpace(commands), err, out)
