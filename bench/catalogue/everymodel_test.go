@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -58,10 +58,10 @@ func everyMethod() []suite.MethodRef {
 
 // TestEveryMethodOnEveryModel: every method runs on every model under every
 // objective, or is refused in one line; policies are refused before they run.
-// YARDSTICK_LONG=1 draws more instances.
+// YARDSTICK_TESTS=long draws more instances.
 func TestEveryMethodOnEveryModel(t *testing.T) {
 	seeds := uint64(1)
-	if os.Getenv("YARDSTICK_LONG") != "" {
+	if tier.Long() {
 		seeds = 20
 	}
 	limits := suite.Limits{Solve: time.Minute, Nodes: 20, Memory: 4 << 30}

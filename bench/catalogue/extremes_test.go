@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/suite"
 	"yardstick/bounds"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -40,10 +40,10 @@ var extremeModels = []struct {
 // least or its largest legal value. Whatever a method returns is right, a schedule
 // that verifies and a bound that no verified schedule of its class beats, or it
 // says in one line why there is none. Only policies may fail, and what is asked of a job
-// that runs for longer than time goes on. YARDSTICK_LONG=1 draws many more.
+// that runs for longer than time goes on. YARDSTICK_TESTS=long draws many more.
 func TestExtremes(t *testing.T) {
-	draws := 4
-	if os.Getenv("YARDSTICK_LONG") != "" {
+	draws := tier.Draws(2, 4)
+	if tier.Long() {
 		draws = 100
 	}
 	for _, model := range extremeModels {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"yardstick/bench/record"
+	"yardstick/internal/tier"
 )
 
 // largeRun has families of 10 methods and so many instances, with four jobs in
@@ -67,9 +68,7 @@ func largeRun(seed uint64, rows, instances int) *record.Run {
 
 // A report of 100,000 rows stays below 3 MB, with every section.
 func TestLargeReport(t *testing.T) {
-	if testing.Short() {
-		t.Skip("100,000 rows take seconds")
-	}
+	tier.Slow(t)
 	for _, instances := range []int{1000, 1} { // of a family: few large groups to very many small ones
 		var b bytes.Buffer
 		if err := writeHTML(&b, largeRun(1, 100_000, instances)); err != nil {

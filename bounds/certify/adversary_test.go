@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"yardstick/formulate/elastic"
 	"yardstick/formulate/maxweight"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
@@ -462,10 +462,10 @@ func (a *adversary) proofs(r *rand.Rand, in *sched.Instance, obj sched.Objective
 // TestAdversary: on instances with extreme numbers in every field, no certificate of
 // any kind is accepted whose value is beyond the optimum, which is found in integers
 // and rationals of any size; and the optimum is confirmed by search or too hard.
-// YARDSTICK_LONG=1 makes it last for at least 10^5 forged certificates.
+// YARDSTICK_TESTS=long makes it last for at least 10^5 forged certificates.
 func TestAdversary(t *testing.T) {
-	most := 4_000
-	if os.Getenv("YARDSTICK_LONG") != "" {
+	most := tier.Draws(1_000, 4_000)
+	if tier.Long() {
 		most = 120_000
 	}
 	a := &adversary{t: t, kinds: map[string]int{}}

@@ -11,6 +11,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/internal/tier"
 )
 
 // damageSuite has a policy, bounds, optima with certificates, and cells that fail.
@@ -135,7 +136,7 @@ func TestJournalLines(t *testing.T) {
 			continue
 		}
 		wrong := wrongContents(t, line[1], lines[1+i%(len(lines)-1)][1])
-		if os.Getenv("YARDSTICK_LONG") != "" {
+		if tier.Long() {
 			for name, content := range wrong {
 				changed := append([][2]string{}, lines...)
 				changed[i][1] = content

@@ -16,10 +16,8 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/suite"
 	"yardstick/datasets"
+	"yardstick/internal/tier"
 )
-
-// testlong has the heavier runs of these tests.
-var testlong = os.Getenv("YARDSTICK_LONG") != ""
 
 // schemaKey is a key of a suite as the schema has it.
 type schemaKey struct {
@@ -101,7 +99,7 @@ func kinds(t *testing.T) (list []kind, others map[string][]any) {
 	of("gang in slots", trace, "fifo", map[string]any{"round": "30s", "params": "1MB", "iteration": "1s"})
 	of("gang with profiles", trace, "fifo", map[string]any{"profiles": "builtin:v100", "round": "30s"})
 	of("gang of a generated trace", "builtin:pai?jobs=200", "fifo", map[string]any{"slice": map[string]any{"jobs": 6, "at": 150}, "cluster": map[string]any{"servers": 1, "gpusPerServer": 4}})
-	if testlong {
+	if tier.Long() {
 		of("gang of the built-in trace", "builtin:philly-like", "fifo", map[string]any{"slice": map[string]any{"jobs": 6, "at": 20000}})
 	}
 	of("preemptive", trace, "srtf", map[string]any{"model": "preemptive"})
@@ -273,7 +271,7 @@ func TestEveryKeyDoesSomething(t *testing.T) {
 		for _, k := range keys {
 			var same []any
 			values := candidates(k, others)
-			if brief := source.slow && !testlong; brief {
+			if brief := source.slow && !tier.Long(); brief {
 				values = values[max(0, len(values)-3):]
 			}
 			for _, v := range values {
@@ -283,7 +281,7 @@ func TestEveryKeyDoesSomething(t *testing.T) {
 				}
 				obeyed[k.path] = obeyed[k.path] || err == nil && plan != base
 				text := setting(t, k, v)
-				if text == "" || !testlong && !slices.Contains([]string{"gang of a file", "elastic", "an instance file"}, source.name) {
+				if text == "" || !tier.Long() && !slices.Contains([]string{"gang of a file", "elastic", "an instance file"}, source.name) {
 					continue
 				}
 				set, setErr := planned(suiteWith(t, source, "", nil), text)
@@ -371,7 +369,7 @@ func TestSweepsAreSettings(t *testing.T) {
 	}
 	swept := 0
 	for _, source := range sources[:8] {
-		if source.slow && !testlong {
+		if source.slow && !tier.Long() {
 			continue
 		}
 		for _, k := range schemaKeys(t) {

@@ -22,6 +22,7 @@ import (
 	"yardstick/datasets/interference"
 	"yardstick/datasets/philly"
 	"yardstick/datasets/profile"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -58,7 +59,7 @@ func jsonReaders(t *testing.T) []jsonReader {
 			return err
 		}, ""})
 		methods := m.methods
-		if testing.Short() {
+		if !tier.All() {
 			methods = methods[:2]
 		}
 		for _, path := range storeCertificates(t, m.in, methods...) {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"yardstick/internal/tier"
 )
 
 // asCommand makes this test binary the command itself: see TestMain.
@@ -95,10 +96,7 @@ func TestKillAndResume(t *testing.T) {
 	mustRun(t, "run", suite, "-q", "-o", dir+"/whole")
 	whole := time.Since(start)
 	want := digestOf(t, dir+"/whole")
-	kills := 20
-	if testing.Short() {
-		kills = 3
-	}
+	kills := tier.Draws(3, 20)
 	rng := rand.New(rand.NewPCG(3, 20))
 	for killed, n := 0, 0; killed < kills; n++ {
 		out := fmt.Sprintf("%s/%d", dir, n)

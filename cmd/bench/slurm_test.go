@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/solvers/isolate"
 )
 
@@ -53,9 +54,7 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 // However the test ends, its daemons end with it.
 func startSlurm(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starting Slurm is left out of short runs")
-	}
+	tier.Slow(t)
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "scontrol"} {
 		if _, err := exec.LookPath(program); err != nil {

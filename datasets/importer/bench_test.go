@@ -104,9 +104,6 @@ func hash(n uint64, digits int) string {
 // BenchmarkImport imports files of some 100 MB on one core, and reports the
 // speed and the largest heap.
 func BenchmarkImport(b *testing.B) {
-	if testing.Short() {
-		b.Skip("writes files of 100 MB")
-	}
 	const size = 100e6
 	csv := func(header string, line func(*rand.Rand, int, []byte) []byte, run func(in, out string) (*importer.Report, error)) func(*testing.B) {
 		return func(b *testing.B) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"yardstick/internal/tier"
 )
 
 // block is a fenced block of a guide. Its first line says what to do with it:
@@ -122,9 +123,7 @@ func sameFolder(t *testing.T) string {
 // The guides are run as a reader would: the test copies the repository, writes and
 // changes the files that they show, and tries the commands.
 func TestGuides(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command four times")
-	}
+	tier.Slow(t) // builds the command four times
 	guides, err := filepath.Glob("../../docs/guides/*.md")
 	if err != nil || len(guides) < 4 {
 		t.Fatalf("guides %v, %v", guides, err)
@@ -138,9 +137,7 @@ func TestGuides(t *testing.T) {
 
 // The tutorial is run in an empty folder, with bench on the path.
 func TestTutorial(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
+	tier.Slow(t)
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", filepath.Join(dir, "bin", "bench"), "../../cmd/bench")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/internal/python"
+	"yardstick/internal/tier"
 )
 
 const (
@@ -149,9 +150,7 @@ func TestFairFigures(t *testing.T) {
 
 // Every notebook runs from its source, in a kernel of its own.
 func TestNotebooks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
+	tier.Slow(t) // half a minute
 	out := t.TempDir()
 	t.Logf("%s", run(t, filepath.Join(folder, "execute.py"), "--out", out))
 	sources, err := filepath.Glob(filepath.Join(folder, "[0-9]*.py"))

@@ -1,0 +1,49 @@
+// Package tier says how much the tests do:
+//
+//   - A brief run, which is that of make test, has a share of every kind of test.
+//   - YARDSTICK_TESTS=all has everything, as .ci/run does.
+//   - YARDSTICK_TESTS=long has campaigns of hours where a test has one.
+//
+// go test -short is brief, whatever the variable says.
+package tier
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+const variable = "YARDSTICK_TESTS"
+
+// All reports whether everything is to be run.
+func All() bool { return given() != "" }
+
+// Long reports whether campaigns are to be run.
+func Long() bool { return given() == "long" }
+
+func given() string {
+	switch v := os.Getenv(variable); {
+	case testing.Short():
+		return ""
+	case v == "", v == "all", v == "long":
+		return v
+	default:
+		panic(fmt.Sprintf("%s is %q: it must be all, long, or not set", variable, v))
+	}
+}
+
+// Draws returns how many instances a test draws, in a brief run and in one of everything.
+func Draws(brief, all int) int {
+	if All() {
+		return all
+	}
+	return brief
+}
+
+// Slow ends a test that is not for brief runs.
+func Slow(t testing.TB) {
+	t.Helper()
+	if !All() {
+		t.Skip("not for a brief run: YARDSTICK_TESTS=all, which CI sets, runs it")
+	}
+}

@@ -1,0 +1,34 @@
+package tier
+
+import "testing"
+
+func TestTiers(t *testing.T) {
+	for _, c := range []struct {
+		value     string
+		all, long bool
+		draws     int
+	}{{"", false, false, 3}, {"all", true, false, 10}, {"long", true, true, 10}} {
+		t.Setenv(variable, c.value)
+		if testing.Short() {
+			c.all, c.long, c.draws = false, false, 3
+		}
+		if All() != c.all || Long() != c.long || Draws(3, 10) != c.draws {
+			t.Errorf("%q: all %t, long %t, %d draws", c.value, All(), Long(), Draws(3, 10))
+		}
+		skipped := true
+		t.Run("slow", func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			Slow(t)
+		})
+		if skipped == c.all {
+			t.Errorf("%q: a slow test is skipped: %t", c.value, skipped)
+		}
+	}
+	defer func() {
+		if testing.Short() != (recover() == nil) {
+			t.Error("another value counts as one of the three")
+		}
+	}()
+	t.Setenv(variable, "1")
+	All()
+}
