@@ -19,18 +19,6 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// elasticPolicy makes a policy of the elastic model without parameters; its
-// random choices are drawn by the instance's seed.
-func elasticPolicy(policy func(seed uint64) sim.Policy) func(suite.MethodRef) (bench.Method, error) {
-	return func(ref suite.MethodRef) (bench.Method, error) {
-		return bench.Policy(ref, "1", bench.Replayed{New: seeded(policy)}), readParams(ref).finish()
-	}
-}
-
-func seeded(policy func(seed uint64) sim.Policy) func(context.Context, bench.Problem) (sim.Policy, error) {
-	return func(_ context.Context, p bench.Problem) (sim.Policy, error) { return policy(p.Seed), nil }
-}
-
 func elasticFIFO(ref suite.MethodRef) (bench.Method, error) {
 	p := readParams(ref)
 	o := elastic.FIFOOptions{Backfill: p.flag("backfill"), Ideal: p.flag("ideal")}

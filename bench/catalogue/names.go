@@ -66,9 +66,9 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 		"tiresias-las":           tiresiasPolicy,
 		"pollux-like":            polluxPolicy,
 		"elastic-fifo":           elasticFIFO,
-		"elastic-drf":            elasticPolicy(func(uint64) sim.Policy { return elastic.DRF() }),
-		"elastic-antman":         elasticPolicy(elastic.AntMan),
-		"elastic-tiresias":       elasticPolicy(func(uint64) sim.Policy { return elastic.Tiresias() }),
+		"elastic-drf":            plainPolicy("1", func(uint64) sim.Policy { return elastic.DRF() }),
+		"elastic-antman":         plainPolicy("1", elastic.AntMan),
+		"elastic-tiresias":       plainPolicy("1", func(uint64) sim.Policy { return elastic.Tiresias() }),
 		"primal-dual":            primalDual,
 		"elastic-optimum":        search("1", elasticOptimum),
 		"a-maxweight":            aMaxWeight,
@@ -352,6 +352,18 @@ func Solver(name string) (milp.Solver, error) {
 // always makes a policy that is the same whatever the problem.
 func always(policy func() sim.Policy) func(context.Context, bench.Problem) (sim.Policy, error) {
 	return func(context.Context, bench.Problem) (sim.Policy, error) { return policy(), nil }
+}
+
+// plainPolicy makes a policy without parameters, whose random choices are drawn by the
+// instance's seed. The version changes whenever its schedules may.
+func plainPolicy(version string, policy func(seed uint64) sim.Policy) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
+		return bench.Policy(ref, version, bench.Replayed{New: seeded(policy)}), readParams(ref).finish()
+	}
+}
+
+func seeded(policy func(seed uint64) sim.Policy) func(context.Context, bench.Problem) (sim.Policy, error) {
+	return func(_ context.Context, p bench.Problem) (sim.Policy, error) { return policy(p.Seed), nil }
 }
 
 // listPolicy makes a list-scheduling policy with its blocking and placement
