@@ -64,7 +64,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	case in.Slot != 0:
 		return nil, fmt.Errorf("%w to slotted instances: continuous time is needed", sched.ErrNotApplicable)
 	case !obj.IsTotal() && obj != sched.Makespan:
-		return nil, fmt.Errorf("%w to %v, which is not an objective of completion times", sched.ErrNotApplicable, obj)
+		return nil, fmt.Errorf("%w to %v: a sum of completion times or the makespan is needed", sched.ErrNotApplicable, obj)
 	case len(in.Jobs) > maxJobs:
 		return nil, fmt.Errorf("%w: %d jobs, more than %d: too large for a time-indexed program", sched.ErrNotApplicable, len(in.Jobs), maxJobs)
 	}
