@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,19 +121,32 @@ func sameFolder(t *testing.T) string {
 	return tree
 }
 
-// The guides are run as a reader would: the test copies the repository, writes and
-// changes the files that they show, and tries the commands.
-func TestGuides(t *testing.T) {
-	tier.Slow(t) // builds the command four times
-	guides, err := filepath.Glob("../../docs/guides/*.md")
-	if err != nil || len(guides) < 4 {
-		t.Fatalf("guides %v, %v", guides, err)
+// guides lists the guides by name.
+func guides(t *testing.T) map[string][]block {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("guides %v, %v", files, err)
 	}
+	all := map[string][]block{}
+	for _, file := range files {
+		all[strings.TrimSuffix(filepath.Base(file), ".md")] = blocks(t, file)
+	}
+	return all
+}
+
+// The guides are run as a reader would: the test copies the repository, writes and
+// changes the files that they show, and tries the commands. In the end the tree is held
+// against the house's rules.
+func TestGuides(t *testing.T) {
+	tier.Slow(t) // builds the command once a guide
 	dir := sameFolder(t)
 	copyTree(t, dir)
-	for _, guide := range guides {
-		t.Run(strings.TrimSuffix(filepath.Base(guide), ".md"), func(t *testing.T) { follow(t, dir, blocks(t, guide)) })
+	all := guides(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) { follow(t, dir, all[name]) })
 	}
+	shell(t, dir, "go vet ./... && go test -count=1 ./internal/lint")
 }
 
 // The tutorial is run in an empty folder, with bench on the path.
@@ -147,13 +161,16 @@ func TestTutorial(t *testing.T) {
 	follow(t, dir, blocks(t, "../../docs/tutorial.md"))
 }
 
-// follow does what a guide says, tests the packages that it adds, and checks
-// what its commands print.
+// follow does what a guide says, tests the packages that it adds and how its files are
+// formatted, and checks what its commands print.
 func follow(t *testing.T, dir string, steps []block) {
-	var packages []string
+	var packages, source []string
 	output, ran := "", 0
 	for _, b := range steps {
 		path := filepath.Join(dir, b.path)
+		if strings.HasSuffix(b.path, ".go") {
+			source = append(source, b.path)
+		}
 		switch b.verb {
 		case "new":
 			put(t, path, b.text)
@@ -163,8 +180,9 @@ func follow(t *testing.T, dir string, steps []block) {
 		case "insert":
 			insert(t, path, b)
 		case "run":
-			if ran == 0 && len(packages) > 0 {
-				shell(t, dir, "go test -count=1 "+strings.Join(packages, " ")+" && go test -count=1 ./internal/lint -run Imports")
+			if packages != nil {
+				shell(t, dir, "go test -count=1 "+strings.Join(packages, " "))
+				packages = nil
 			}
 			output = shell(t, dir, b.text)
 			ran++
@@ -178,6 +196,12 @@ func follow(t *testing.T, dir string, steps []block) {
 	}
 	if ran == 0 {
 		t.Error("the guide runs nothing")
+	}
+	if source == nil {
+		return // gofmt would read its input
+	}
+	if ill := shell(t, dir, "gofmt -l "+strings.Join(source, " ")); strings.TrimSpace(ill) != "" {
+		t.Errorf("gofmt wants %s", ill)
 	}
 }
 
@@ -218,7 +242,7 @@ func shell(t *testing.T, dir, commands string) string {
 	t.Helper()
 	c := exec.Command("sh", "-e", "-c", commands)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -ldflags=-w") // -w: linking takes half as long
+	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -ldflags=-w "+os.Getenv("GOFLAGS")) // -w: linking takes half as long
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", strings.TrimSpace(commands), err, out)
