@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"yardstick/bench/suite"
+	"yardstick/internal/output"
 	"yardstick/internal/strictjson"
 )
 
@@ -86,16 +88,5 @@ func (f *PlanFile) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(dir, "."+PlanFileName+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // unless it has been renamed
-	if _, err := temporary.Write(data); err != nil {
-		return errors.Join(err, temporary.Close())
-	}
-	if err := errors.Join(temporary.Chmod(0o644), temporary.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
+	return output.Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }

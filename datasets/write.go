@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 
 	"yardstick/datasets/table"
+	"yardstick/internal/output"
 )
 
 // writeBatches writes rows as a Parquet file in the unified schema, streaming.
@@ -36,7 +35,7 @@ func writeBatches(w io.Writer, batches iter.Seq2[*table.Batch, error]) error {
 }
 
 // WriteFile writes rows as a Parquet file in the unified schema, streaming. The file
-// appears whole or not at all: it is written beside its place and renamed.
+// appears whole or not at all, as package output says.
 //
 // Errors: a row breaks the schema; the error names it, from 1.
 func WriteFile(path string, rows iter.Seq2[Row, error]) error {
@@ -44,28 +43,6 @@ func WriteFile(path string, rows iter.Seq2[Row, error]) error {
 }
 
 // WriteBatches is WriteFile of rows that are in batches of NewBatch already.
-func WriteBatches(path string, batches iter.Seq2[*table.Batch, error]) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".trace-*")
-	if err != nil {
-		return fmt.Errorf("datasets: cannot write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := writeBatches(f, batches); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return fmt.Errorf("datasets: cannot write %s: %w", path, err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("datasets: cannot write %s: %w", path, err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("datasets: cannot write %s: %w", path, err)
-	}
-	return nil
+func WriteBatches(path string, batches iter.Seq2[*table.Batch, error]) error {
+	return output.Write(path, func(w io.Writer) error { return writeBatches(w, batches) })
 }

@@ -1,15 +1,14 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"yardstick/bench/record"
+	"yardstick/internal/output"
 )
 
 // Format is a way to print a report.
@@ -66,15 +65,8 @@ func Write(w io.Writer, run *record.Run, o Options) error {
 // WriteFile writes the HTML report of a run into its directory, as
 // report.html, and returns its path.
 func WriteFile(run *record.Run) (string, error) {
-	var b bytes.Buffer
-	if err := writeHTML(&b, run); err != nil {
-		return "", err
-	}
 	path := filepath.Join(run.Dir, "report.html")
-	if err := os.WriteFile(path+".new", b.Bytes(), 0o666); err != nil {
-		return "", fmt.Errorf("report: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := output.Write(path, func(w io.Writer) error { return writeHTML(w, run) }); err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
 	return path, nil

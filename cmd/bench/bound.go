@@ -125,7 +125,7 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 		return err
 	}
 	if f.out != "" {
-		if err := writeFile(f.out, func(w io.Writer) error { _, err := file.WriteTo(w); return err }); err != nil {
+		if err := a.writeFile(f.out, func(w io.Writer) error { _, err := file.WriteTo(w); return err }); err != nil {
 			return err
 		}
 	}
@@ -455,7 +455,7 @@ func (l *ladder) footing(w io.Writer) error {
 type cells struct{ name, class, value, exact, share, certified, hash, star, wall, note string }
 
 func (l *ladder) cells(r *rung) cells {
-	c := cells{name: r.ref.String(), wall: fmt.Sprintf("%.3g ms", float64(r.wall.Microseconds())/1000), note: r.note}
+	c := cells{name: r.ref.String(), wall: milliseconds(r.wall), note: r.note}
 	b := r.bound
 	if b == nil {
 		c.note = "none: " + oneLine(r.refusal)
@@ -503,8 +503,17 @@ func (a *app) writeCertificate(path string, l *ladder) error {
 	}
 	for i := range l.rungs {
 		if b := l.rungs[i].bound; b != nil && b.Certified {
-			return writeFile(path, func(w io.Writer) error { _, err := w.Write(b.Certificate); return err })
+			return a.writeFile(path, func(w io.Writer) error { _, err := w.Write(b.Certificate); return err })
 		}
 	}
 	return &exitError{exitIncomplete, fmt.Errorf("no bound has a certificate to write to %s", path)}
+}
+
+// milliseconds prints a time to three digits, and never as a power of ten.
+func milliseconds(d time.Duration) string {
+	ms := float64(d.Microseconds()) / 1000
+	if ms >= 100 {
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.3g ms", ms)
 }

@@ -58,7 +58,7 @@ on each side are the least that can tell a difference at 0.05).
 				_, err = a.out.Write(b.Bytes())
 				return err
 			}
-			return writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+			return a.writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 		},
 	}
 	c.Flags().StringVar(&format, "format", "table", "table, md, csv or json")

@@ -145,7 +145,10 @@ func (a *app) configured(c *cobra.Command, _ []string) error {
 	if _, err := configure(c, files); err != nil {
 		return err
 	}
-	return noneEmpty(c)
+	if err := noneEmpty(c); err != nil {
+		return err
+	}
+	return a.claimOutput(c)
 }
 
 func (a *app) configCommand() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"yardstick/datasets"
 	"yardstick/datasets/fetch"
 	"yardstick/datasets/generate"
+	"yardstick/internal/output"
 )
 
 func (a *app) datasetCommand() *cobra.Command {
@@ -129,7 +130,7 @@ Cleaning rules are named options: --rules with "default" for a format's own,
 				return usageError("%w", err)
 			}
 			fmt.Fprintln(a.out, report)
-			return a.describe(out)
+			return a.describeWritten(out)
 		},
 	}
 	flags := c.Flags()
@@ -165,7 +166,7 @@ func (a *app) datasetGenerateCommand() *cobra.Command {
 			if err := datasets.WriteFile(out, generate.Rows(l, jobs, seed)); err != nil {
 				return usageError("%w", err)
 			}
-			return a.describe(out)
+			return a.describeWritten(out)
 		},
 	}
 	c.Flags().StringVar(&like, "like", "", "the trace to resemble")
@@ -206,7 +207,7 @@ func (a *app) datasetSliceCommand() *cobra.Command {
 			if err := datasets.WriteFile(out, matching); err != nil {
 				return usageError("%w", err)
 			}
-			return a.describe(out)
+			return a.describeWritten(out)
 		},
 	}
 	c.Flags().StringArrayVarP(&where, "where", "w", nil, "condition column=value, column=>=value and so on; may be repeated")
@@ -239,6 +240,14 @@ func (a *app) datasetDescribeCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE:  func(_ *cobra.Command, args []string) error { return a.describe(args[0]) },
 	}
+}
+
+// describeWritten describes a trace that was written, if it can be read again.
+func (a *app) describeWritten(name string) error {
+	if !output.Replaces(name) {
+		return nil
+	}
+	return a.describe(name)
 }
 
 func (a *app) describe(name string) error {

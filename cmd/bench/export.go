@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -154,7 +152,7 @@ func (a *app) export(f exportFlags, path string) error {
 	if f.output == "" {
 		err = write(a.out, p.Model)
 	} else {
-		err = writeModel(f.output, p.Model, write)
+		err = a.writeFile(f.output, func(w io.Writer) error { return write(w, p.Model) })
 	}
 	if err != nil {
 		return err
@@ -162,12 +160,4 @@ func (a *app) export(f exportFlags, path string) error {
 	m := p.Model
 	fmt.Fprintf(a.err, "%s (%v): %d rows, %d columns, %d of them integers, %d nonzeros\n", f.formulation, p.Relation, len(m.Rows), len(m.Vars), m.Integers(), m.Nonzeros())
 	return nil
-}
-
-func writeModel(path string, m *milp.Model, write func(io.Writer, *milp.Model) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return usageError("%w", err)
-	}
-	return errors.Join(write(f, m), f.Close())
 }

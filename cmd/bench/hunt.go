@@ -94,7 +94,7 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 			return err
 		}
 		o.Save = func(s *hunt.State) error {
-			return writeFile(f.resume, func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
+			return a.writeFile(f.resume, func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
 		}
 	}
 	limited := ctx
@@ -219,15 +219,15 @@ func (a *app) writeFound(f *huntFlags, r *hunt.Result) error {
 	}
 	proof := r.Found.Proof(f.policy, f.params)
 	proof.Seed, proof.Evaluations = f.seed, r.Evaluations
-	if err := writeFile(f.out, r.Found.Instance.Write); err != nil {
+	if err := a.writeFile(f.out, r.Found.Instance.Write); err != nil {
 		return err
 	}
 	if r.Found.Certificate != nil {
-		if err := writeFile(certificatePath(f.out), func(w io.Writer) error { _, err := w.Write(r.Found.Certificate); return err }); err != nil {
+		if err := a.writeFile(certificatePath(f.out), func(w io.Writer) error { _, err := w.Write(r.Found.Certificate); return err }); err != nil {
 			return err
 		}
 	}
-	return writeFile(proofPath(f.out), proof.Write)
+	return a.writeFile(proofPath(f.out), proof.Write)
 }
 
 func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {

@@ -13,6 +13,7 @@ import (
 
 	"yardstick/bench/hunt"
 	"yardstick/bench/record"
+	"yardstick/internal/output"
 )
 
 // readProof reads the proof beside an instance.
@@ -166,7 +167,7 @@ func writeWorst(t *testing.T, path string, old *hunt.Proof, found *hunt.Found) {
 	t.Helper()
 	p := found.Proof(old.Policy, old.Params)
 	p.Seed, p.Evaluations = old.Seed, old.Evaluations
-	if err := writeFile(proofPath(path), p.Write); err != nil {
+	if err := output.Write(proofPath(path), p.Write); err != nil {
 		t.Fatal(err)
 	}
 	if found.Certificate != nil {

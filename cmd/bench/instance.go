@@ -71,7 +71,7 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 			if len(built) > 1 {
 				return usageError("slice.repeat makes %d instances, and one file holds one: leave it out", len(built))
 			}
-			if err := writeFile(out, built[0].Write); err != nil {
+			if err := a.writeFile(out, built[0].Write); err != nil {
 				return err
 			}
 			return a.describeInstance(built[0].Instance)
@@ -133,13 +133,13 @@ durations depend on the placement cannot be written as one.`,
 			}
 			switch {
 			case strings.HasSuffix(out, ".json"):
-				return writeFile(out, in.Write)
+				return a.writeFile(out, in.Write)
 			case strings.HasSuffix(out, ".csv"):
 				var b bytes.Buffer
 				if err := writeJobList(&b, in); err != nil {
 					return usageError("%s: %w", args[0], err)
 				}
-				return writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+				return a.writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 			}
 			return usageError("-o %q: give a file that ends in .csv or .json", out)
 		},
@@ -166,7 +166,7 @@ verify and bench simulate read it. NAME is what the tables call it.`,
 			if out == "" {
 				return in.Write(a.out)
 			}
-			return writeFile(out, in.Write)
+			return a.writeFile(out, in.Write)
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "JSON file to write (default standard output)")

@@ -21,6 +21,7 @@ import (
 	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/bench/tables"
+	"yardstick/internal/output"
 	"yardstick/solvers/isolate"
 )
 
@@ -29,7 +30,7 @@ func main() {
 	pool.Main(catalogue.Resolve)   // nor does this
 	spareMemory()
 	ctx, interrupts := interruptible()
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
 	if interrupts.Load() > 0 {
 		code = exitInterrupted
 	}
@@ -115,12 +116,14 @@ func exitOf(err error) int {
 // app is one invocation of the command.
 type app struct {
 	out, err io.Writer
+	stdout   io.Writer // standard output, where a file was asked for there; out is err then
 	debug    bool
 }
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, out, errOut io.Writer) (code int) {
-	a := &app{out: out, err: errOut}
+	stdout := &checkedWriter{w: out}
+	a := &app{out: stdout, err: errOut, stdout: stdout}
 	defer func() {
 		if p := recover(); p != nil {
 			if a.debug {
@@ -132,14 +135,20 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) (code int) {
 	}()
 	root := a.command()
 	root.SetArgs(args)
-	root.SetOut(out)
+	root.SetOut(stdout)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case stdout.err != nil:
+		fmt.Fprintf(errOut, "bench: cannot write standard output: %v\n", stdout.err)
+		return exitInternal
+	case err == nil:
 		return exitOK
+	case output.Full(err): // whatever the command takes it for
+		fmt.Fprintf(errOut, "bench: %v\n", err)
+		return exitInternal
 	}
-	var coded *exitError
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*exitError](err); ok {
 		fmt.Fprintf(errOut, "bench: %v\n", err)
 		return coded.code
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ file into the directory -o, for DuckDB and others that do not read Arrow files.`
 			if err := report.Write(&b, run, report.Options{Format: f, Part: p}); err != nil {
 				return err
 			}
-			return writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+			return a.writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 		},
 	}
 	c.Flags().StringVar(&format, "format", "table", "table, md, latex, csv, json, html or parquet")
@@ -64,7 +63,7 @@ file into the directory -o, for DuckDB and others that do not read Arrow files.`
 // showReport prints a report to the command's output, fitted to the terminal
 // if it is one.
 func (a *app) showReport(run *record.Run, o report.Options) error {
-	if f, ok := a.out.(*os.File); ok {
+	if f, ok := fileOf(a.out); ok {
 		t := report.Terminal(f)
 		o.Width, o.Color = t.Width, t.Color
 	}

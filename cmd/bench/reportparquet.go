@@ -35,7 +35,7 @@ func (a *app) writeParquet(dir, out string) error {
 			fields[i] = table.Field{Name: c.Name, Type: types[c.Type], Nullable: c.Nullable}
 		}
 		path := filepath.Join(out, strings.TrimSuffix(info.Name, ".arrow")+".parquet")
-		if err := writeFile(path, func(w io.Writer) error { return table.Export(w, fields, rows) }); err != nil {
+		if err := a.writeFile(path, func(w io.Writer) error { return table.Export(w, fields, rows) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.out, "%s: %d rows\n", path, info.Rows)

@@ -104,7 +104,7 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		path := filepath.Join(f.out, fmt.Sprintf("%s-%d.svg", name, i+1))
-		if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(svg); return err }); err != nil {
+		if err := a.writeFile(path, func(w io.Writer) error { _, err := w.Write(svg); return err }); err != nil {
 			return err
 		}
 		out.Notes = append(out.Notes, "figure: "+path)
@@ -117,7 +117,7 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 		fmt.Fprintf(&text, "\nAt scale %v: suites with that fraction of the paper's jobs.\n", f.scale)
 	}
 	path := filepath.Join(f.out, name+".txt")
-	if err := writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text.String()); return err }); err != nil {
+	if err := a.writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text.String()); return err }); err != nil {
 		return err
 	}
 	_, err = io.WriteString(a.out, text.String())

@@ -441,8 +441,17 @@ func (a *app) planLoads(plan *bench.Plan) {
 
 // isTerminalWriter is isTerminal for a writer that may be a file.
 func isTerminalWriter(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	return ok && isTerminal(f)
+}
+
+// fileOf returns the file that a writer writes to, if it is one.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if c, ok := w.(*checkedWriter); ok {
+		w = c.w
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
 
 // isTerminal reports whether f is a character device, for output that is

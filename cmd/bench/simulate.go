@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"strconv"
 	"strings"
 
@@ -92,12 +91,12 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 		return err
 	}
 	if f.out != "" {
-		if err := writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified, submits) }); err != nil {
+		if err := a.writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified, submits) }); err != nil {
 			return err
 		}
 	}
 	if f.gantt != "" {
-		if err := writeGantt(f.gantt, method.Ref().String(), v.verified); err != nil {
+		if err := a.writeGantt(f.gantt, method.Ref().String(), v.verified); err != nil {
 			return err
 		}
 	}
@@ -222,7 +221,7 @@ func decimal(t sched.Time) string {
 func trimZeros(s string) string { return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") }
 
 // writeGantt draws a schedule.
-func writeGantt(path, title string, v *verify.Verified) error {
+func (a *app) writeGantt(path, title string, v *verify.Verified) error {
 	in := v.Instance()
 	var segments []record.Segment
 	for _, s := range v.Schedule().Segments {
@@ -239,29 +238,5 @@ func writeGantt(path, title string, v *verify.Verified) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, func(w io.Writer) error { _, err := w.Write(svg); return err })
-}
-
-// writeFile writes through a temporary file, so that the file appears whole or
-// not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(dirOf(path), ".bench-*")
-	if err != nil {
-		return usageError("cannot write %s: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	err = write(f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return usageError("cannot write %s: %w", path, err)
-	}
-	return nil
+	return a.writeFile(path, func(w io.Writer) error { _, err := w.Write(svg); return err })
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -212,7 +211,5 @@ func (a *app) writeSchedule(path string, v *verify.Verified) error {
 	if v == nil {
 		return usageError("there is no schedule to write to %s", path)
 	}
-	return writeFile(path, func(w io.Writer) error { return v.Schedule().Write(w, v.Instance()) })
+	return a.writeFile(path, func(w io.Writer) error { return v.Schedule().Write(w, v.Instance()) })
 }
-
-func dirOf(path string) string { return filepath.Dir(path) }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
+	"yardstick/internal/output"
 )
 
 // Write writes rows in the unified schema to the file out. The rows' submit_s
@@ -19,13 +19,13 @@ import (
 // their order.
 //
 // Write counts Kept and fills in the report's StartS, Start and SpanS. Rows wait
-// in a temporary file in the folder of out. The file out appears whole or not
+// in a temporary file in the folder of out, if that is a file. The file out appears whole or not
 // at all.
 //
 // Errors: those of the sequence; a row breaks the schema; a file cannot be
 // written.
 func Write(out string, rows iter.Seq2[*datasets.Row, error], r *Report) error {
-	s, err := newSpool(filepath.Dir(out))
+	s, err := newSpool(output.Folder(out))
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", out, err)
 	}

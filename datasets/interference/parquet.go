@@ -1,16 +1,14 @@
 package interference
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
+	"yardstick/internal/output"
 )
 
 // Column documents one column of the schema.
@@ -82,28 +80,8 @@ func (t *Table) Write(w io.Writer) error {
 }
 
 // WriteFile is Write to a file. The file appears whole or not at all.
-func (t *Table) WriteFile(path string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".interference-*")
-	if err != nil {
-		return fmt.Errorf("interference: cannot write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := t.Write(f); err != nil {
-		return err
-	}
-	err = errors.Join(f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("interference: cannot write %s: %w", path, err)
-	}
-	return nil
+func (t *Table) WriteFile(path string) error {
+	return output.Write(path, t.Write)
 }
 
 // ReadFile reads a Parquet file.

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"yardstick/datasets/table"
+	"yardstick/internal/output"
 	"yardstick/sched"
 )
 
@@ -131,30 +130,9 @@ func checkAll(profiles []Profile) error {
 	return nil
 }
 
-// WriteFile is Write to a file. The file appears whole or not at all: it is
-// written beside its place and renamed.
-func WriteFile(path string, profiles []Profile) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".profile-*")
-	if err != nil {
-		return fmt.Errorf("profile: cannot write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := Write(f, profiles); err != nil {
-		return err
-	}
-	err = errors.Join(f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("profile: cannot write %s: %w", path, err)
-	}
-	return nil
+// WriteFile is Write to a file, which appears whole or not at all.
+func WriteFile(path string, profiles []Profile) error {
+	return output.Write(path, func(w io.Writer) error { return Write(w, profiles) })
 }
 
 // ReadFile is Read from a file.
