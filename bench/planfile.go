@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"yardstick/bench/suite"
+	"yardstick/internal/input"
 	"yardstick/internal/output"
 	"yardstick/internal/strictjson"
 )
@@ -56,7 +57,7 @@ func (f *PlanFile) Plan(resolve Resolve) (*Plan, error) {
 // ReadPlanFile reads the plan of a result directory.
 func ReadPlanFile(dir string) (*PlanFile, error) {
 	path := filepath.Join(dir, PlanFileName)
-	data, err := os.ReadFile(path)
+	data, err := input.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s holds no %s: bench run -o %s makes it: %w", dir, PlanFileName, dir, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"yardstick/datasets/instances"
 	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
+	"yardstick/internal/input"
 	"yardstick/sched"
 )
 
@@ -84,7 +84,7 @@ func (src *Source) instanceName(repetition int) string {
 }
 
 func (src *Source) readFile(master uint64) ([]*Instance, error) {
-	f, err := os.Open(src.File)
+	f, err := input.Document(src.File)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"yardstick/bench/catalogue"
 	"yardstick/bench/suite"
+	"yardstick/internal/input"
 )
 
 // settings holds the flags that a configuration file gives, by command and
@@ -67,7 +68,7 @@ func readSettings(root *cobra.Command) ([]settings, error) {
 
 // readConfig reads a configuration file: values of flags by command and flag.
 func readConfig(name string) (map[string]map[string]any, error) {
-	data, err := os.ReadFile(name)
+	data, err := input.Read(name)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math/big"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"yardstick/bench/hunt"
 	"yardstick/bench/suite"
 	"yardstick/datasets"
+	"yardstick/internal/input"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 )
@@ -192,7 +192,7 @@ func replayed(m bench.Method, o sched.Objective, debugging bool) hunt.Policy {
 }
 
 func readState(path string) (*hunt.State, error) {
-	data, err := os.ReadFile(path)
+	data, err := input.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -24,6 +24,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/bench/tables"
+	"yardstick/internal/input"
 	"yardstick/sched"
 )
 
@@ -337,7 +338,7 @@ func runStatus(results []bench.CellResult, violation error, failed []string, ski
 func readPlan(args, settings []string) (*bench.PlanFile, *bench.Plan, error) {
 	file := &bench.PlanFile{Suite: "the embedded suite", Text: string(quickSuite), Settings: settings}
 	if len(args) > 0 {
-		data, err := os.ReadFile(args[0])
+		data, err := input.Read(args[0])
 		if err != nil {
 			return nil, nil, usageError("%w", err)
 		}

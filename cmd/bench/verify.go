@@ -20,6 +20,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/bench/tables"
 	"yardstick/bounds/certify"
+	"yardstick/internal/input"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -69,7 +70,7 @@ func (a *app) verify(instancePath, path string) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	text, err := input.Read(path)
 	if err != nil {
 		return usageError("%w", err)
 	}
@@ -153,7 +154,7 @@ func (a *app) verifyProof(in *sched.Instance, path string, text []byte) error {
 	status := fmt.Sprintf("its optimality was proven by %s, has no certificate and was not checked", p.Optimum.Method)
 	if p.Optimum.Certificate != "" {
 		beside := certificatePath(strings.TrimSuffix(path, ".proof.json") + ".json")
-		certificate, err := os.ReadFile(beside)
+		certificate, err := input.Read(beside)
 		if err != nil {
 			return fails(fmt.Errorf("the certificate of the optimum is missing: %w", err))
 		}
@@ -215,7 +216,7 @@ func (a *app) verifySchedule(in *sched.Instance, instancePath, path string, text
 
 // readInstance reads and validates an instance file.
 func readInstance(path string) (*sched.Instance, error) {
-	f, err := os.Open(path)
+	f, err := input.Document(path)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}

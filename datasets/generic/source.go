@@ -5,13 +5,13 @@ import (
 	"io"
 	"iter"
 	"math"
-	"os"
 	"strconv"
 	"unicode/utf8"
 
 	"yardstick/datasets"
 	"yardstick/datasets/importer"
 	"yardstick/datasets/table"
+	"yardstick/internal/input"
 )
 
 // source reads records. Columns are numbered as in the header.
@@ -51,7 +51,7 @@ func open(path string, o Options) (source, error) {
 }
 
 func isParquet(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return false, nil // whoever opens it next says why in better words
 	}

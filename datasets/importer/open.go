@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
+	"yardstick/internal/input"
 )
 
 const (
@@ -37,13 +37,9 @@ type File struct {
 // Errors name the file: it is not there or damaged; no file of the archive, or
 // more than one, is the member.
 func Open(name, member string) (*File, error) {
-	disk, err := os.Open(name)
+	disk, err := input.Open(name)
 	if err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	f := &File{name: name, reader: bufio.NewReaderSize(disk, bufferBytes), closers: []io.Closer{disk}}
 	if err := f.unpack(disk, member); err != nil {

@@ -6,13 +6,13 @@ package joblist
 import (
 	"fmt"
 	"math/big"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
+	"yardstick/internal/input"
 )
 
 // Columns gives, per field, the column names to look for; the first that is
@@ -87,7 +87,7 @@ func read(path string, c Columns) (*List, error) {
 }
 
 func startsLikeParquet(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return false, err
 	}

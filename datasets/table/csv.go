@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+	"yardstick/internal/input"
 )
 
 // CSV reads a comma-separated file with a header line, record by record.
@@ -25,9 +25,9 @@ type CSV struct {
 
 // OpenCSV opens a file and reads its header. The caller closes it.
 func OpenCSV(path string) (*CSV, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, reason(err))
+		return nil, err
 	}
 	c, err := NewCSV(path, f)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"runtime/debug"
 	"strings"
+	"yardstick/internal/input"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -31,14 +31,11 @@ type File struct {
 // Errors: the file is missing, not a Parquet file, damaged, or has nested
 // columns.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, reason(err))
+		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = errors.New("is a directory, not a Parquet file")
-	}
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, reason(err))

@@ -72,6 +72,7 @@ var allowed = map[string][]string{
 	"internal/schedtest":  {"sched", "sched/verify"},
 	"internal/strictjson": {},
 	"internal/output":     {},
+	"internal/input":      {},
 	"internal/lint":       {},
 	"internal/tier":       {},
 	"internal/number":     {},
@@ -81,7 +82,7 @@ var allowed = map[string][]string{
 }
 
 // everywhere are the packages that every package may import: they decide nothing.
-var everywhere = []string{"internal/strictjson", "internal/output"}
+var everywhere = []string{"internal/strictjson", "internal/output", "internal/input"}
 
 // owners are the packages that alone may import a dependency.
 var owners = map[string]string{
