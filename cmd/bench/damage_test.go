@@ -83,6 +83,7 @@ func eachBound(outcome map[string]any, do func(map[string]any)) {
 // hash that is right, its cell runs again or the command says so and fails; there is
 // never another table.
 func TestJournalLines(t *testing.T) {
+	t.Parallel()
 	const seed = 16
 	rng := rand.New(rand.NewPCG(seed, 0))
 	suite, dir := write(t, "suite.yaml", damageSuite), t.TempDir()+"/r"
@@ -213,6 +214,7 @@ func TestUnreadableAtTabulation(t *testing.T) {
 // TestDamagedFiles: whatever becomes of another file of a result directory, bench
 // verify finds it, and running again repairs it.
 func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
 	const seed = 17
 	rng := rand.New(rand.NewPCG(seed, 0))
 	suite, dir := write(t, "suite.yaml", damageSuite), t.TempDir()+"/r"

@@ -10,6 +10,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
+	"yardstick/internal/tier"
 )
 
 // suiteFiles returns every suite that is shipped.
@@ -77,7 +78,12 @@ func TestCertifiedAsSaid(t *testing.T) {
 		case said && !scaled:
 			t.Errorf("%s is said to be certified: add to scaledDown how a test can run it", name)
 		case said:
-			t.Run(filepath.Base(name), func(t *testing.T) { certifiedAll(t, runSuite(t, name, string(data), settings)) })
+			t.Run(filepath.Base(name), func(t *testing.T) {
+				if name == "suites/quick.yaml" {
+					tier.Slow(t)
+				}
+				certifiedAll(t, runSuite(t, name, string(data), settings))
+			})
 		}
 	}
 }
@@ -145,6 +151,7 @@ func certifiedAll(t *testing.T, run *record.Run) {
 // that do best, or one that is within a hundredth of them: otherwise the distance of
 // those left reads as looseness of the bound.
 func TestBestPolicyShown(t *testing.T) {
+	tier.Slow(t)
 	var candidates []string
 	for _, name := range []string{"fifo", "sjf"} {
 		for _, placement := range []string{"best-fit", "consolidate", "pool"} {

@@ -15,6 +15,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/bench/tables"
 	"yardstick/datasets"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -22,6 +23,7 @@ import (
 type reproduced struct {
 	prefix string // of the items' names
 	items  int
+	brief  string                     // the suite whose items alone a brief run makes
 	scales map[string]float64         // of each suite
 	shrink func(*suite.Source)        // what scales leave as it is
 	check  func(*record.Ratio) string // what is wrong with a row; "" if nothing is
@@ -32,9 +34,10 @@ type reproduced struct {
 // once, in which every schedule must be divided by a proven bound, and makes
 // every item of their records.
 func TestReproduce(t *testing.T) {
+	t.Parallel()
 	for _, p := range []reproduced{
 		{
-			prefix: "asrpt-", items: 7,
+			prefix: "asrpt-", items: 7, brief: "asrpt-fig5",
 			scales: map[string]float64{"asrpt-fig4": 0.001, "asrpt-fig5": 0.2, "asrpt-fig6": 0.001, "asrpt-fig7": 0.001, "asrpt-fig8": 0.001, "asrpt-fig9": 0.001},
 			shrink: func(s *suite.Source) {
 				s.Trace = "builtin:pai?jobs=2000"
@@ -46,7 +49,7 @@ func TestReproduce(t *testing.T) {
 			},
 			check: bounded,
 		}, {
-			prefix: "primal-dual-", items: 11,
+			prefix: "primal-dual-", items: 11, brief: "primal-dual",
 			scales: map[string]float64{"primal-dual": 0.05},
 			shrink: func(s *suite.Source) {
 				s.Slice.Repeat = 1
@@ -59,7 +62,7 @@ func TestReproduce(t *testing.T) {
 				return bounded(r)
 			},
 		}, {
-			prefix: "lazer-", items: 9,
+			prefix: "lazer-", items: 9, brief: "lazer-testbed",
 			scales: map[string]float64{"lazer-earth": 0.001, "lazer-saturn": 0.0005, "lazer-uranus": 0.001, "lazer-testbed": 0.3, "lazer-loads": 0.01},
 			shrink: func(s *suite.Source) { // windows of a trace a tenth as long
 				name, jobs, _ := strings.Cut(s.Trace, "?jobs=")
@@ -67,7 +70,7 @@ func TestReproduce(t *testing.T) {
 			},
 			check: bounded,
 		}, {
-			prefix: "sjf-bsbf-", items: 8,
+			prefix: "sjf-bsbf-", items: 8, brief: "sjf-bsbf-physical",
 			scales: map[string]float64{"sjf-bsbf-physical": 0.3, "sjf-bsbf-240": 0.06, "sjf-bsbf-480": 0.03, "sjf-bsbf-load": 0.03, "sjf-bsbf-xi": 0.05},
 			shrink: func(s *suite.Source) { s.Slice.Repeat = 1 },
 			check:  sharingBounded,
@@ -79,10 +82,11 @@ func TestReproduce(t *testing.T) {
 }
 
 func (p *reproduced) test(t *testing.T) {
+	t.Parallel()
 	runs := map[string]*record.Run{}
 	made := 0
 	for _, item := range reproduce.Items() {
-		if !strings.HasPrefix(item.Name, p.prefix) {
+		if !strings.HasPrefix(item.Name, p.prefix) || !tier.All() && !slices.Equal(item.Suites, []string{p.brief}) {
 			continue
 		}
 		in := reproduce.Input{Seed: 1, Scale: 0.05}
@@ -100,18 +104,26 @@ func (p *reproduced) test(t *testing.T) {
 		made++
 		checkOutput(t, &item, out)
 	}
-	if made != p.items {
-		t.Errorf("%d items made, want %d", made, p.items)
+	items, suites := p.items, len(p.scales)
+	if !tier.All() {
+		items, suites = max(made, 1), 1
 	}
-	if len(runs) != len(p.scales) {
-		t.Errorf("%d suites ran, want %d", len(runs), len(p.scales))
+	if made != items {
+		t.Errorf("%d items made, want %d", made, items)
+	}
+	if len(runs) != suites {
+		t.Errorf("%d suites ran, want %d", len(runs), suites)
 	}
 }
 
 // run runs a suite of the reproductions and returns its records.
 func (p *reproduced) run(t *testing.T, name string) *record.Run {
 	t.Helper()
-	s, err := reproduce.Suite(name, p.scales[name])
+	scale := p.scales[name]
+	if !tier.All() {
+		scale /= 4
+	}
+	s, err := reproduce.Suite(name, scale)
 	if err != nil {
 		t.Fatal(err)
 	}

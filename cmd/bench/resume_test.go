@@ -91,6 +91,7 @@ func TestDigestWhateverTheSplit(t *testing.T) {
 // A run that is killed loses the cells at hand at most, and ends with the
 // values of one that is not.
 func TestKillAndResume(t *testing.T) {
+	t.Parallel()
 	suite, dir := write(t, "suite.yaml", shardSuite), t.TempDir()
 	start := time.Now()
 	mustRun(t, "run", suite, "-q", "-o", dir+"/whole")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -210,6 +211,7 @@ func inChild(ref suite.MethodRef) (bench.Method, error) {
 // A solver that crashes, hangs or eats the memory costs a run its own cells, which say
 // so, and no others.
 func TestRunSurvivesItsSolver(t *testing.T) {
+	t.Parallel()
 	first, second := write(t, "first.json", tinyInstance), write(t, "second.json", strings.Replace(tinyInstance, `"500ms"`, `"250ms"`, 1))
 	suite := `
 name: survives
@@ -232,19 +234,19 @@ limits: {solve: 1h, `
 		{"eat", "cell: 1h, memory: 400MiB", "limits.memory", milp.MemoryLimit},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			t.Setenv(misbehaviour, c.what)
+			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "out")
-			if code, out, errOut := benchCommand(t, "run", write(t, "s.yaml", suite+c.limits+"}\n"), "-o", dir, "-q", "-j", "1"); code != exitIncomplete {
-				t.Errorf("exit code %d, want %d: %s%s", code, exitIncomplete, out, errOut)
+			run, text := command("run", write(t, "s.yaml", suite+c.limits+"}\n"), "-o", dir, "-q", "-j", "1")
+			run.Env = append(run.Env, misbehaviour+"="+c.what)
+			var exit *exec.ExitError
+			if err := run.Run(); !errors.As(err, &exit) || exit.ExitCode() != exitIncomplete {
+				t.Errorf("%v, want exit code %d: %s", err, exitIncomplete, text)
 			}
-			run, err := record.Open(dir)
-			if err != nil {
-				t.Fatal(err)
+			ratios := openRun(t, dir).Ratios
+			if len(ratios) != 6 {
+				t.Errorf("%d rows", len(ratios))
 			}
-			if len(run.Ratios) != 6 {
-				t.Errorf("%d rows", len(run.Ratios))
-			}
-			for _, r := range run.Ratios {
+			for _, r := range ratios {
 				if strings.Contains(r.Method, "lpsolve-mip") {
 					if r.Termination != string(c.want) || !strings.Contains(string(r.Message), c.message) {
 						t.Errorf("%s by %s: %s, %q; want %s, %q", r.Instance, r.Method, r.Termination, string(r.Message), c.want, c.message)

@@ -195,6 +195,7 @@ func changedCertificate(t *testing.T, text []byte, value string) []byte {
 // TestVerifyFindsTampering: whatever of a result directory is changed, by somebody who
 // makes all hashes fit, is found and named.
 func TestVerifyFindsTampering(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir() + "/r"
 	mustRun(t, "run", write(t, "suite.yaml", modelsSuite), "-q", "-o", dir)
 	ratio := func(run *record.Run) *record.Ratio { // of pipelines, whose schedule has a cost
