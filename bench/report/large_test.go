@@ -30,7 +30,7 @@ func largeRun(seed uint64, rows, instances int) *record.Run {
 			}
 			row := record.Ratio{CellID: fmt.Sprintf("%06d-%d", n, m), Suite: "large", Instance: instance, InstanceSHA256: "00", Family: family, Model: "gang", Class: "N",
 				Jobs: 4, GPUs: 8, Servers: record.Some(2), Objective: "total-jct", Method: fmt.Sprintf("method-%d", m), Sense: record.Min, Kind: "online",
-				OfferedLoad: record.Opt[float64]{V: 0.2 + 0.15*float64(n%7), Valid: n%7 > 0},
+				OfferedLoad: offered(0.2+0.15*float64(n%7), n%7 > 0),
 				Termination: "COMPLETED", Schedule: record.Some(0), DecisionP50: record.Some(1e-6)}
 			if m == 0 {
 				row.Method, row.Kind, row.Termination = "exact", "exact", "OPTIMAL"

@@ -23,7 +23,7 @@ func sampleRun() *record.Run {
 			cost := optimum * (1 + 0.1*float64(k)*float64(i))
 			row := record.Ratio{CellID: fmt.Sprint("s", i, k), Suite: "quick", Instance: fmt.Sprintf("small-%02d", i), Family: "small", Model: "gang",
 				Class: "N", Jobs: 8, GPUs: 8, Servers: record.Some(2), Objective: "total-jct", Method: method, Sense: record.Min,
-				Kind: "online", Termination: "OPTIMAL", OfferedLoad: record.Opt[float64]{V: 0.8 + 0.0525*float64(i), Valid: i != 2},
+				Kind: "online", Termination: "OPTIMAL", OfferedLoad: offered(0.8+0.0525*float64(i), i != 2),
 				Cost: record.Some(cost), DecisionP50: record.Some(float64(k) * 1e-6 / 3)}
 			switch {
 			case method == "las": // preemptive: the optimum of class N is no denominator
@@ -70,4 +70,12 @@ func sampleRun() *record.Run {
 		Jobs: 5, GPUs: 4, Objective: "scheduled-weight", Method: "primal_dual & co", Sense: record.Max, Kind: "online", Termination: "OPTIMAL",
 		Cost: record.Some(12.0), UpperBound: record.Some(15.5), LowerBoundMethod: "interval-lp", RatioToLowerBound: record.Some(15.5 / 12)})
 	return run
+}
+
+// offered is a load, or a missing one.
+func offered(load float64, known bool) record.Opt[float64] {
+	if !known {
+		return record.Opt[float64]{}
+	}
+	return record.Some(load)
 }
