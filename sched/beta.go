@@ -30,14 +30,14 @@ func (t *timer) precision() float64 {
 	return float64(terms+58) / (1 << 53)
 }
 
-// window is a part of the numbers of replicas of each stage on one server:
+// neighbours is a part of the numbers of replicas of each stage on one server:
 // counts[0] is that of stage first.
-type window struct {
+type neighbours struct {
 	counts []int
 	first  int
 }
 
-func (w *window) of(stage int) int64 { return int64(w.counts[stage-w.first]) }
+func (w *neighbours) of(stage int) int64 { return int64(w.counts[stage-w.first]) }
 
 // fraction is num/den bytes.
 type fraction struct{ num, den int64 }
@@ -45,7 +45,7 @@ type fraction struct{ num, den int64 }
 // moves calls f for everything that one GPU of stage s moves in an iteration,
 // with x replicas on a server that holds near of the others: so much by way of
 // the network card, so much within the server.
-func (t *timer) moves(s, x int, near window, f func(inter, intra fraction)) {
+func (t *timer) moves(s, x int, near neighbours, f func(inter, intra fraction)) {
 	st := &t.job.Stages[s]
 	k, slices := int64(st.Replicas), int64(max(1, st.Slices))
 	link := func(u int, d Bytes) {
@@ -76,7 +76,7 @@ func (t *timer) moves(s, x int, near window, f func(inter, intra fraction)) {
 }
 
 // approx returns beta in seconds, within a relative error of precision.
-func (t *timer) approx(s, x int, near window, gpus int) float64 {
+func (t *timer) approx(s, x int, near neighbours, gpus int) float64 {
 	var inter, intra float64
 	t.moves(s, x, near, func(out, in fraction) {
 		if out.num != 0 {
@@ -90,7 +90,7 @@ func (t *timer) approx(s, x int, near window, gpus int) float64 {
 }
 
 // exact returns beta in seconds.
-func (t *timer) exact(s, x int, near window, gpus int) *big.Rat {
+func (t *timer) exact(s, x int, near neighbours, gpus int) *big.Rat {
 	sum := big.NewRat(int64(t.job.Stages[s].Compute), 1e9)
 	add := func(v fraction, num, den int64) {
 		if v.num != 0 {
@@ -106,8 +106,8 @@ func (t *timer) exact(s, x int, near window, gpus int) *big.Rat {
 }
 
 // each calls f for the stages that run on the share.
-func (t *timer) each(sh *Share, f func(s, x int, near window, gpus int)) {
-	gpus, near := t.cluster.Servers[sh.Server].GPUs, window{counts: sh.Stages}
+func (t *timer) each(sh *Share, f func(s, x int, near neighbours, gpus int)) {
+	gpus, near := t.cluster.Servers[sh.Server].GPUs, neighbours{counts: sh.Stages}
 	if sh.Stages == nil {
 		f(0, sh.GPUs, near, gpus)
 		return
@@ -122,7 +122,7 @@ func (t *timer) each(sh *Share, f func(s, x int, near window, gpus int)) {
 // slowest returns the largest beta on the share, approximately.
 func (t *timer) slowest(sh *Share) float64 {
 	top := 0.0
-	t.each(sh, func(s, x int, near window, gpus int) { top = max(top, t.approx(s, x, near, gpus)) })
+	t.each(sh, func(s, x int, near neighbours, gpus int) { top = max(top, t.approx(s, x, near, gpus)) })
 	return top
 }
 
@@ -140,7 +140,7 @@ func (t *timer) alpha(p *Placement) *big.Rat {
 		if i > 0 && t.alike(sh, &p.Shares[i-1]) {
 			continue
 		}
-		t.each(sh, func(s, x int, near window, gpus int) {
+		t.each(sh, func(s, x int, near neighbours, gpus int) {
 			if t.approx(s, x, near, gpus) < enough {
 				return
 			}

@@ -16,8 +16,8 @@ type Server struct {
 	Capacity  []int64 `json:"capacity,omitempty"`  // per Instance.Elastic.Resources; elastic model only
 }
 
-// maxGPUs bounds a cluster so that GPUs times MaxTime fits an int64.
-const maxGPUs = 10_000
+// MaxGPUs bounds a cluster, and its servers, so that GPUs times MaxTime fits an int64.
+const MaxGPUs = 10_000
 
 // Uniform returns a cluster of identical servers.
 func Uniform(servers, gpusPerServer int, inter, intra Bandwidth) Cluster {
@@ -55,8 +55,8 @@ func (c *Cluster) validate() error {
 		return fmt.Errorf("cluster has no servers")
 	}
 	for i, s := range c.Servers {
-		if s.GPUs < 0 || s.GPUs > maxGPUs || s.GPUMemory < 0 {
-			return fmt.Errorf("cluster.servers[%d]: %d GPUs of %v: both must be at least 0, and there are at most %d GPUs", i, s.GPUs, s.GPUMemory, maxGPUs)
+		if s.GPUs < 0 || s.GPUs > MaxGPUs || s.GPUMemory < 0 {
+			return fmt.Errorf("cluster.servers[%d]: %d GPUs of %v: both must be at least 0, and there are at most %d GPUs", i, s.GPUs, s.GPUMemory, MaxGPUs)
 		}
 		if s.GPUMemory > maxBytes {
 			return fmt.Errorf("cluster.servers[%d].gpuMemory is %v: at most %v is supported", i, s.GPUMemory, maxBytes)
@@ -67,8 +67,8 @@ func (c *Cluster) validate() error {
 			}
 		}
 	}
-	if g := c.GPUs(); g < 1 || g > maxGPUs {
-		return fmt.Errorf("cluster has %d GPUs: between 1 and %d are supported", g, maxGPUs)
+	if g := c.GPUs(); g < 1 || g > MaxGPUs {
+		return fmt.Errorf("cluster has %d GPUs: between 1 and %d are supported", g, MaxGPUs)
 	}
 	if c.Inter <= 0 || c.Intra < c.Inter {
 		return fmt.Errorf("cluster bandwidths inter %v, intra %v: 0 < inter ≤ intra is required", c.Inter, c.Intra)

@@ -13,17 +13,6 @@ import (
 	"yardstick/internal/strictjson"
 )
 
-// Model says which of the four papers' job models an instance follows.
-type Model string
-
-// The four models.
-const (
-	ModelGang       Model = "gang"       // fixed gangs, placement decides the iteration time
-	ModelElastic    Model = "elastic"    // worker and parameter-server types and counts are chosen
-	ModelPreemptive Model = "preemptive" // gangs that may be paused, at a cost
-	ModelSharing    Model = "sharing"    // gangs that may share GPUs in pairs, at a cost
-)
-
 // Instance is everything that one scheduling problem consists of. Instances
 // are values to read: nothing changes one after Validate has passed.
 type Instance struct {
@@ -43,6 +32,11 @@ type Instance struct {
 
 	// Elastic holds the container types of the elastic model.
 	Elastic *ElasticTypes `json:"elastic,omitempty"`
+
+	// Keys name numbers that every job has besides, in the order of Job.Keys: columns of
+	// the job list that it came from, for policies that order by one. Nothing else depends
+	// on them.
+	Keys []string `json:"keys,omitempty"`
 
 	Jobs []Job `json:"jobs"`
 
@@ -82,10 +76,8 @@ func (in *Instance) Validate() error {
 }
 
 func (in *Instance) validate() error {
-	switch in.Model {
-	case ModelGang, ModelPreemptive, ModelSharing, ModelElastic:
-	default:
-		return fmt.Errorf("model is %q: it must be gang, elastic, preemptive or sharing", in.Model)
+	if err := in.Model.validate(); err != nil {
+		return err
 	}
 	if err := in.Cluster.validate(); err != nil {
 		return err
@@ -95,6 +87,11 @@ func (in *Instance) validate() error {
 	}
 	if err := in.validateTables(); err != nil {
 		return err
+	}
+	for i, key := range in.Keys {
+		if key == "" || slices.Contains(in.Keys[:i], key) {
+			return fmt.Errorf("keys[%d] is %q: every key has a name of its own", i, key)
+		}
 	}
 	if len(in.Jobs) == 0 {
 		return errors.New("has no jobs")
@@ -125,11 +122,14 @@ func (in *Instance) validateTables() error {
 	if (in.Model == ModelElastic) != (in.Elastic != nil) {
 		return errors.New("the elastic container types belong to the elastic model, and must be there")
 	}
+	if in.Model.Slotted() && in.Slot == 0 {
+		return fmt.Errorf("the %s model is slotted: slot must be positive", in.Model)
+	}
 	if in.Elastic == nil {
 		return nil
 	}
-	if in.Slot == 0 {
-		return errors.New("the elastic model is slotted: slot must be positive")
+	if in.History != nil {
+		return errors.New("history belongs to models whose jobs have gangs, and this is elastic")
 	}
 	return in.Elastic.validate(in.Cluster.Servers)
 }

@@ -100,14 +100,14 @@ func (in *Instance) StageTime(id JobID, s, a, x, b, gpus int) *big.Rat {
 		return in.ServerTime(id, s, slices.Insert(make([]int, len(j.Stages)-1), s, x), gpus)
 	}
 	t := in.timer(j)
-	return t.exact(s, x, window{[]int{a, x, b}, s - 1}, gpus)
+	return t.exact(s, x, neighbours{[]int{a, x, b}, s - 1}, gpus)
 }
 
 // ServerTime is StageTime for any stage graph: counts[u] is the replicas of
 // stage u on the server, at least one of stage s.
 func (in *Instance) ServerTime(id JobID, s int, counts []int, gpus int) *big.Rat {
 	t := in.timer(&in.Jobs[id])
-	return t.exact(s, counts[s], window{counts: counts}, gpus)
+	return t.exact(s, counts[s], neighbours{counts: counts}, gpus)
 }
 
 // ConstantIteration reports whether the job's iteration time is that of its

@@ -34,9 +34,15 @@ type Job struct {
 	Load  Time `json:"load,omitempty"`  // l_j, before training at every (re)start
 	Pause Time `json:"pause,omitempty"` // p_j, pause-and-save at every preemption
 
+	Keys []float64 `json:"keys,omitempty"` // one for each of Instance.Keys; finite
+
 	Sharing *Sharing `json:"sharing,omitempty"`
 	Elastic *Elastic `json:"elastic,omitempty"`
 }
+
+// OnlyStages reports whether the job is a gang of stages and nothing besides, as those
+// of models whose gangs are Exclusive are.
+func (j *Job) OnlyStages() bool { return len(j.Stages) > 0 && j.Sharing == nil && j.Elastic == nil }
 
 // Stage is one pipeline stage with its data-parallel replicas. A replica is
 // one GPU or, under tensor parallelism, several on one server, each of which
@@ -98,6 +104,14 @@ func (j *Job) validate(in *Instance, gpus int) error {
 	case j.Load < 0 || j.Pause < 0 || j.Load > MaxTime || j.Pause > MaxTime:
 		return fmt.Errorf("load %v, pause %v: both must be between 0s and %v", j.Load, j.Pause, MaxTime)
 	}
+	if len(j.Keys) != len(in.Keys) {
+		return fmt.Errorf("has %d keys: the instance names %d", len(j.Keys), len(in.Keys))
+	}
+	for i, x := range j.Keys {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("key %s is %v: it must be a number", in.Keys[i], x)
+		}
+	}
 	if in.Model == ModelElastic {
 		return j.validateElastic(in)
 	}
@@ -128,6 +142,9 @@ func (j *Job) validateStages(in *Instance, gpus int) error {
 		}
 		if st.Slices < 0 || st.SliceSync < 0 {
 			return fmt.Errorf("stages[%d]: slices %d and sliceSync %v must not be negative", s, st.Slices, st.SliceSync)
+		}
+		if in.Model == ModelSharing && st.SliceSync > 0 {
+			return fmt.Errorf("stages[%d].sliceSync is %v: jobs of the sharing model have no slices", s, st.SliceSync)
 		}
 		if s == len(j.Stages)-1 && st.Boundary != 0 {
 			return fmt.Errorf("stages[%d].boundary is %v: the last stage sends nothing on", s, st.Boundary)
@@ -201,6 +218,8 @@ func (j *Job) validateElastic(in *Instance) error {
 	switch {
 	case e == nil:
 		return fmt.Errorf("has no elastic part, but the model is elastic")
+	case j.Iters != 0 || j.Stages != nil || j.Edges != nil || j.Sharing != nil:
+		return fmt.Errorf("has iters, stages, edges or a sharing part, which jobs of the elastic model do not: their work is elastic.batches")
 	case e.MaxWorkers < 1 || e.MaxWorkers > maxWorkers || e.Batches < 1 || e.Gradients < 0:
 		return fmt.Errorf("elastic: maxWorkers %d must be between 1 and %d, batches %d positive, gradients %v not negative", e.MaxWorkers, maxWorkers, e.Batches, e.Gradients)
 	case len(e.Train) != len(in.Elastic.Workers):
