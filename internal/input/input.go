@@ -8,17 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 )
-
-// Variable names the environment variable that says how many bytes of a document (a
-// suite, an instance, a schedule, a certificate) are read into memory at most, where
-// Most is too few.
-const Variable = "BENCH_MAX_INPUT_MB"
-
-// Most is how many bytes of a document are read unless the environment says more: an
-// instance of 75,000 jobs takes a fiftieth of it.
-const Most = 1 << 30
 
 // Open opens a regular file.
 //
@@ -74,16 +64,12 @@ func Read(path string) ([]byte, error) {
 }
 
 func fits(size int64) error {
-	most := int64(Most)
-	if text := os.Getenv(Variable); text != "" {
-		mb, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || mb < 1 {
-			return fmt.Errorf("$%s is %q: it must be a number of megabytes", Variable, text)
-		}
-		most = mb << 20
+	most, err := Megabytes.Value(0)
+	if err != nil {
+		return err
 	}
-	if size > most {
-		return fmt.Errorf("has %d MB, more than the %d MB that are read; $%s raises that", size>>20, most>>20, Variable)
+	if size > most<<20 {
+		return Megabytes.Refuse(size>>20, most)
 	}
 	return nil
 }

@@ -46,22 +46,22 @@ func TestSize(t *testing.T) {
 	if _, err := Read(path); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	t.Setenv(Variable, "2048")
+	t.Setenv(Megabytes.Variable, "2048")
 	opened, err := Document(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opened.Close()
 	for _, bad := range []string{"0", "-1", "x", "99999999999999999999"} {
-		t.Setenv(Variable, bad)
+		t.Setenv(Megabytes.Variable, bad)
 		if _, err := Document(path); err == nil {
-			t.Errorf("%s=%s is taken", Variable, bad)
+			t.Errorf("%s=%s is taken", Megabytes.Variable, bad)
 		}
 	}
 	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(Variable, "1")
+	t.Setenv(Megabytes.Variable, "1")
 	if data, err := Read(path); err != nil || string(data) != "text" {
 		t.Errorf("%q, %v", data, err)
 	}

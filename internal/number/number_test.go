@@ -48,3 +48,31 @@ func TestRationals(t *testing.T) {
 		}
 	}
 }
+
+func TestUint128(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	draw := func() Uint128 { return Uint128{rng.Uint64() >> (1 + rng.IntN(60)), rng.Uint64()} }
+	for range 2000 {
+		a, b, d := draw(), draw(), rng.Uint64()>>rng.IntN(63)+1
+		x, y := a.Big(), b.Big()
+		sum := new(big.Int).Add(x, y)
+		if got := a.Plus(b); got.Big().Cmp(sum) != 0 || got != NewUint128(sum) {
+			t.Fatalf("%v + %v = %v", a, b, got)
+		}
+		if got := Product(a.Lo, b.Lo).Big(); got.Cmp(new(big.Int).Mul(new(big.Int).SetUint64(a.Lo), new(big.Int).SetUint64(b.Lo))) != 0 {
+			t.Fatalf("%d · %d = %v", a.Lo, b.Lo, got)
+		}
+		if got := a.Over(d).Big(); got.Cmp(new(big.Int).Quo(x, new(big.Int).SetUint64(d))) != 0 {
+			t.Fatalf("%v / %d = %v", a, d, got)
+		}
+		if got := a.Half().Big(); got.Cmp(new(big.Int).Rsh(new(big.Int).Add(x, big.NewInt(1)), 1)) != 0 {
+			t.Fatalf("half of %v is %v", a, got)
+		}
+		if diff := new(big.Int).Sub(x, y); diff.Sign() >= 0 && a.Minus(b).Big().Cmp(diff) != 0 || diff.Sign() < 0 && a.Minus(b) != (Uint128{}) {
+			t.Fatalf("%v − %v = %v", a, b, a.Minus(b))
+		}
+		if a.Less(b) != (x.Cmp(y) < 0) || a.Compare(b) != x.Cmp(y) || a.Max(b).Big().Cmp(x) < 0 || a.Max(b).Big().Cmp(y) < 0 {
+			t.Fatalf("order of %v and %v", a, b)
+		}
+	}
+}

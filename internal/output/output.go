@@ -114,37 +114,64 @@ func inPlace(path string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// replace writes a temporary file beside its place and renames it.
+// replace writes a temporary file beside its place and renames it. What killed processes
+// left of the same place is removed.
 func replace(path string, write func(io.Writer) error) error {
-	f, err := Temporary(path)
+	sweep(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(f), keepMode(f, path), f.Sync()); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	if err := errors.Join(write(f), f.Sync()); err != nil {
+		return errors.Join(err, f.Discard())
 	}
-	if err := f.Close(); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return f.Commit()
 }
 
-// Temporary opens a new file beside path, whose name no reader takes for a result. The
-// permissions are those of any new file.
-func Temporary(path string) (*os.File, error) {
-	dir, name := filepath.Split(path)
-	for n := os.Getpid(); ; n++ {
-		f, err := os.OpenFile(filepath.Join(dir, "."+name+"-"+strconv.Itoa(n)+temporarySuffix), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+// File is a regular file that is written beside its place until it is committed, under
+// a name that no reader takes for a result. What a killed process leaves of it is for
+// Sweep.
+type File struct {
+	*os.File
+	place string
+}
+
+// Create opens a file whose place is path. The permissions are those of any new file.
+func Create(path string) (*File, error) {
+	for n := 0; ; n++ {
+		f, err := os.OpenFile(temporaryName(path, n), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		_ = lock(f, false) // what has no locks is not swept
+		return &File{f, path}, nil
 	}
 }
 
-const temporarySuffix = ".tmp"
+// Write implements io.Writer. Errors name the file's place.
+func (f *File) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	return n, told(f.place, err)
+}
+
+// Commit puts the file in its place, with the permissions of the one that it replaces,
+// and closes it. If that fails, the file is gone.
+func (f *File) Commit() error {
+	err := keepMode(f.File, f.place)
+	if err == nil {
+		err = os.Rename(f.Name(), f.place)
+	}
+	if err != nil {
+		return errors.Join(told(f.place, err), f.Discard())
+	}
+	return told(f.place, f.Close())
+}
+
+// Discard closes the file and removes it.
+func (f *File) Discard() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
 
 // keepMode gives a new file the permissions of the one that it will replace.
 func keepMode(f *os.File, path string) error {
@@ -171,10 +198,10 @@ func told(path string, err error) error {
 }
 
 // Full reports whether an error is the machine's and no mistake of the caller: a full
-// or broken or read-only disk, too many open files, no memory. The same command may
-// succeed later.
+// or broken or read-only disk, too many open files, no memory, no more processes. The
+// same command may succeed later.
 func Full(err error) bool {
-	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.ESTALE} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -22,7 +22,7 @@ func Interpreter(t *testing.T, module string) string {
 	}
 	find := "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
 	if out, err := exec.Command(p, "-c", find, module).CombinedOutput(); err != nil {
-		t.Skipf("no Python with %s at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has bench/record/testdata/requirements.txt and notebooks/requirements.txt", module, p, err, out)
+		t.Skipf("no Python with %s at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has bench/record/testdata/requirements.txt, notebooks/requirements.txt and python/requirements.txt", module, p, err, out)
 	}
 	return p
 }

@@ -80,7 +80,7 @@ func withConfigs(in *sched.Instance, j *sched.Job, counts [][]int) []sched.Place
 // A branch is cut when its cost with every remaining job completed as if alone,
 // at once on its fastest placement, does not beat the best schedule known.
 func BruteForce(in *sched.Instance, obj sched.Objective) (*sched.Schedule, *big.Rat) {
-	if in.Model == sched.ModelElastic {
+	if !in.Model.Has(sched.N) {
 		panic("schedtest: elastic instances have no schedules of class N")
 	}
 	b := &brute{in: in, obj: obj, choices: make([][]choice, len(in.Jobs)), chosen: make([]start, len(in.Jobs)), completion: make([]sched.Time, len(in.Jobs))}

@@ -12,12 +12,15 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"yardstick/internal/input"
 )
 
 // options are those in which the decoder is to be as package encoding/json.
@@ -27,7 +30,92 @@ var options = jsonv1.FormatDurationAsNano(true)
 //
 // Errors are an *Error.
 func Unmarshal(data []byte, v any) error {
+	if err := fits(data); err != nil {
+		return err
+	}
+	if bytes.Contains(data, []byte("null")) {
+		if err := checkNulls(jsontext.NewDecoder(bytes.NewReader(data), options), reflect.TypeOf(v)); err != nil {
+			return explained(data, err)
+		}
+	}
 	return explained(data, json.Unmarshal(data, v, options, json.RejectUnknownMembers(true)))
+}
+
+// errNull says why a document is refused in which a number, a text or a switch is null.
+var errNull = errors.New("null is no value: leave the key out, or write one")
+
+// checkNulls reads a value and refuses null in the place of a number, a text or a switch,
+// which decoders take for 0, "" or false.
+func checkNulls(d *jsontext.Decoder, t reflect.Type) error {
+	for t != nil && t.Kind() == reflect.Pointer && d.PeekKind() != 'n' {
+		t = t.Elem()
+	}
+	if t == nil || decodesItself(t) {
+		return d.SkipValue()
+	}
+	switch kind := d.PeekKind(); {
+	case kind == 'n' && (t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String):
+		if err := d.SkipValue(); err != nil {
+			return err
+		}
+		return &json.SemanticError{JSONPointer: d.StackPointer(), ByteOffset: d.InputOffset() - int64(len("null")), Err: errNull}
+	case kind == '{' && (t.Kind() == reflect.Struct || t.Kind() == reflect.Map):
+		fields := map[string]reflect.Type{}
+		if t.Kind() == reflect.Struct {
+			fields = fieldsOf(t)
+		}
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		for d.PeekKind() != '}' {
+			name, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			member := fields[name.String()]
+			if t.Kind() == reflect.Map {
+				member = t.Elem()
+			}
+			if err := checkNulls(d, member); err != nil {
+				return err
+			}
+		}
+		_, err := d.ReadToken()
+		return err
+	case kind == '[' && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		for d.PeekKind() != ']' {
+			if err := checkNulls(d, t.Elem()); err != nil {
+				return err
+			}
+		}
+		_, err := d.ReadToken()
+		return err
+	}
+	return d.SkipValue()
+}
+
+var unmarshalers = []reflect.Type{reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()}
+
+// decodesItself reports whether a type has a method that says what null means to it.
+func decodesItself(t reflect.Type) bool {
+	return slices.ContainsFunc(unmarshalers, func(u reflect.Type) bool { return t.Implements(u) || reflect.PointerTo(t).Implements(u) })
+}
+
+// fits returns an error about a document of more objects than a job each would take,
+// which are empty ones: a value in memory is a hundred times as large as its two
+// brackets.
+func fits(data []byte) error {
+	most, err := input.Jobs.Value(int64(len(data)))
+	if err != nil {
+		return &Error{Line: 1, Text: err.Error()}
+	}
+	if n := int64(bytes.Count(data, []byte("{"))); n > most {
+		return &Error{Line: 1, Text: fmt.Sprintf("there are %d objects, more than the %d that are read; $%s raises that", n, most, input.Jobs.Variable)}
+	}
+	return nil
 }
 
 // Read is Unmarshal of all that r has.
@@ -45,6 +133,9 @@ func Read(r io.Reader, v any) error {
 //
 // Errors are an *Error.
 func UnmarshalPart(data []byte, v any) error {
+	if err := fits(data); err != nil {
+		return err
+	}
 	d := jsontext.NewDecoder(bytes.NewReader(data), options)
 	if err := checkNames(d, reflect.TypeOf(v)); err != nil {
 		return explained(data, err)

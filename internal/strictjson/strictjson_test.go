@@ -44,6 +44,10 @@ func TestUnmarshal(t *testing.T) {
 		"{\"s\":\n":                                                            "line 1: the JSON ends too early",
 		"":                                                                     "line 1: the JSON ends too early",
 		`{"x":1,"y":2}`:                                                        "line 1: unknown key y",
+		`{"list":[{"a":null}]}`:                                                "line 1: list[0].a: null is no value",
+		"{\"s\":\n null}":                                                      "line 2: s: null is no value",
+		`{"m":{"q":{"a":1,"d":null}}}`:                                         "line 1: m.q.d: null is no value",
+		`{"list":null,"m":null}`:                                               "", // as encoding/json writes nil
 		`{"a\u001b":1}`:                                                        "line 1: unknown key a?",
 	} {
 		var d document

@@ -40,6 +40,15 @@ func Draws(brief, all int) int {
 	return brief
 }
 
+// Share returns what of a list a brief run does: every so manieth entry, from the first.
+// A run of everything does it all.
+func Share[T any](list []T, every int) (share []T) {
+	for i := 0; i < len(list); i += Draws(every, 1) {
+		share = append(share, list[i])
+	}
+	return share
+}
+
 // Slow ends a test that is not for brief runs.
 func Slow(t testing.TB) {
 	t.Helper()

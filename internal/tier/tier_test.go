@@ -15,6 +15,9 @@ func TestTiers(t *testing.T) {
 		if All() != c.all || Long() != c.long || Draws(3, 10) != c.draws {
 			t.Errorf("%q: all %t, long %t, %d draws", c.value, All(), Long(), Draws(3, 10))
 		}
+		if got, want := len(Share([]int{1, 2, 3, 4, 5, 6, 7}, 3)), map[bool]int{false: 3, true: 7}[c.all]; got != want {
+			t.Errorf("%q: a share of %d of 7", c.value, got)
+		}
 		skipped := true
 		t.Run("slow", func(t *testing.T) {
 			defer func() { skipped = t.Skipped() }()
