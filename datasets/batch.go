@@ -103,9 +103,10 @@ func keepsSchema(b *table.Batch, schema []Column) bool {
 		if schema[c].Name == "weight" {
 			least = math.SmallestNonzeroFloat64
 		}
+		most := schema[c].most()
 		numbers, present := b.Numbers(c)
 		for i, v := range numbers {
-			if present[i] && !(v >= least && v <= math.MaxFloat64) { // NaN is neither
+			if present[i] && !(v >= least && v <= most) { // NaN is neither
 				return false
 			}
 		}

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -136,11 +137,24 @@ func checkField(c *Column, field any) error {
 		if err := table.CheckQuantity(f.V); err != nil {
 			return fmt.Errorf("column %s %w", c.Name, err)
 		}
+		if f.V > c.most() {
+			return fmt.Errorf("column %s is %v: at most %v is supported, more than any cluster has", c.Name, f.V, c.most())
+		}
 		if c.Name == "weight" && f.V == 0 {
 			return fmt.Errorf("column weight is 0: it must be positive")
 		}
 	}
 	return nil
+}
+
+// most is the largest number that a column holds: of what a cluster has so many, more
+// than any has.
+func (c *Column) most() float64 {
+	switch c.Unit {
+	case "GPU", "core":
+		return 1e10
+	}
+	return math.MaxFloat64
 }
 
 // checkText refuses what Parquet's strings cannot hold.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"yardstick/internal/tier"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -137,7 +138,7 @@ func TestDamagedFilesOfDuckDB(t *testing.T) {
 	if err != nil {
 		t.Skipf("the shared traces are not here: %v", err)
 	}
-	checkDamaged(t, "DuckDB", data, 15)
+	checkDamaged(t, "DuckDB", data, tier.Draws(5, 15))
 }
 
 func checkDamaged(t *testing.T, name string, data []byte, mutations int) {

@@ -16,7 +16,13 @@ func Example() {
 		rows = append(rows, datasets.Row{Trace: "studio", JobID: fmt.Sprint("job-", i),
 			SubmitS: datasets.Some(float64(60 * i)), DurationS: datasets.Some(600.0), GPUs: datasets.Some(gpus)})
 	}
-	trace, err := datasets.NewTrace(datasets.All(rows), datasets.Selection{})
+	trace, err := datasets.NewTrace(func(yield func(datasets.Row, error) bool) {
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}, datasets.Selection{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"yardstick/internal/output"
 )
 
 // Histogram counts values in named bins.
@@ -171,7 +173,7 @@ func (s *Statistics) writeStatus(line func(label, format string, args ...any)) {
 			line("", "and %d more", len(names)-most)
 			return
 		}
-		line(label, "%-20.40s %6s", name, percent(float64(s.Status[name])/float64(s.Jobs)))
+		line(label, "%-20.40s %6s", output.Name(name), percent(float64(s.Status[name])/float64(s.Jobs)))
 		label = ""
 	}
 }

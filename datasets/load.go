@@ -46,6 +46,7 @@ type Summary struct {
 	// Dropped counts the matching rows that did not, by the first reason that
 	// applied; reasons that never did are left out.
 	Dropped []Drop
+	Note    string // of the source: see Source.Note
 }
 
 // Drop is a number of rows dropped for one reason.
@@ -70,6 +71,9 @@ func (s Summary) String() string {
 	for _, d := range s.Dropped {
 		parts = append(parts, fmt.Sprintf("%d dropped: %s", d.Rows, d.Reason))
 	}
+	if s.Note != "" {
+		parts = append(parts, s.Note)
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -90,7 +94,11 @@ func (s *Summary) drop(reason string) {
 func (s *Source) Load(sel Selection) (*Trace, error) {
 	columns := append(sel.Where.Columns(), "trace", "job_id", "user", "group", "model", "submit_s", "queue_s", "duration_s", "gpus", "weight")
 	slices.Sort(columns)
-	return newTrace(s.Name()+": ", s.Rows(slices.Compact(columns)...), sel)
+	t, err := newTrace(s.Name()+": ", s.Rows(slices.Compact(columns)...), sel)
+	if err == nil {
+		t.summary.Note = s.Note()
+	}
+	return t, err
 }
 
 // NewTrace makes a trace of the rows that sel keeps. Jobs are put in order of

@@ -3,6 +3,7 @@ package datasets
 import (
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"yardstick/datasets/table"
@@ -54,6 +55,9 @@ func newSource(file *table.File) (*Source, error) {
 		s.place[i] = absent
 	}
 	for at, have := range file.Columns() {
+		if isIndex(have.Name) {
+			continue
+		}
 		i, err := columnIndex(have.Name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
@@ -79,6 +83,25 @@ func newSource(file *table.File) (*Source, error) {
 		}
 	}
 	return s, nil
+}
+
+// isIndex reports whether a column is the index that pandas adds to a table whose rows
+// were filtered: where each was before.
+func isIndex(name string) bool {
+	level, ok := strings.CutPrefix(name, "__index_level_")
+	level, ok2 := strings.CutSuffix(level, "__")
+	_, err := strconv.ParseUint(level, 10, 16)
+	return ok && ok2 && err == nil
+}
+
+// Note is a line about a trace that another program edited, which users should see; ""
+// for all others.
+func (s *Source) Note() string {
+	by := s.file.Edited()
+	if by == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s was edited by %s: the checksums in it no longer apply, and nothing tells whether it is damaged; bench dataset slice writes new ones", s.Name(), by)
 }
 
 // Name returns the name the source was opened by.
@@ -165,16 +188,4 @@ func fill(rows []Row, column *Column, field int, batch *table.Batch, c int) (int
 		}
 	}
 	return 0, nil
-}
-
-// All returns the rows of a slice as a sequence, for the functions that take
-// one.
-func All(rows []Row) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		for i := range rows {
-			if !yield(rows[i], nil) {
-				return
-			}
-		}
-	}
 }

@@ -24,6 +24,7 @@ const (
 type Options struct {
 	Trace  string         // name of the trace in the file written; "" stands for acme
 	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
 	Rules  []string       // cleaning rules by name; nil stands for the default ones
 	Clock  importer.Clock // reads dates without a zone; the published ones have one
 }
@@ -89,12 +90,12 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	f := file{options: o}
 	columns := map[*int]string{&f.id: "job_id", &f.user: "?user", &f.gpus: "gpu_num", &f.cpus: "?cpu_num", &f.kind: "?type",
 		&f.state: "?state", &f.submit: "submit_time", &f.start: "start_time", &f.end: "end_time", &f.length: "duration", &f.queued: "?queue"}
-	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: []string{"None", "nan", "NaT"}, Columns: columns}); err != nil {
+	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Watch: o.Watch, Nulls: []string{"None", "nan", "NaT"}, Columns: columns}); err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.job), rules, r, (*Job).row), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.job), rules, r, (*Job).row), r, o.Watch)
 }
 
 // file is an open trace and where its columns are.

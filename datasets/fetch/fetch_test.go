@@ -229,7 +229,7 @@ func TestFetchErrors(t *testing.T) {
 		"checksum":      {server{data: data}, func(it *Item) { it.SHA256 = shaOf(nil) }, "SHA-256", false},
 		"blob id":       {server{data: data}, func(it *Item) { it.SHA256, it.GitBlob = "", "0000" }, "git blob id", false},
 		"too short":     {server{data: data}, func(it *Item) { it.Bytes = 50_001 }, "has 50000 bytes, 50001 are right", false},
-		"too long":      {server{data: data}, func(it *Item) { it.Bytes = 49_999 }, "more arrived than the 49999 bytes", false},
+		"too long":      {server{data: data}, func(it *Item) { it.Bytes = 49_999 }, "announces 50000 bytes, and 49999 are the most", false},
 		"pointer":       {server{data: pointer}, func(it *Item) { it.SHA256 = shaOf(data) }, "Git LFS pointer", false},
 		"not found":     {server{data: data, refuse: []int{404}}, nil, "answers 404 Not Found", false},
 		"gone for long": {server{data: data, refuse: []int{500, 502, 503}}, nil, "given up after 3 attempts", false},
@@ -310,6 +310,9 @@ func TestCatalog(t *testing.T) {
 		}
 		if n := len(it.GitBlob); n != 0 && (n < 8 || n > 40) || strings.Trim(it.SHA256+it.GitBlob, "0123456789abcdef") != "" {
 			t.Errorf("%s: %q %q", it.Name, it.SHA256, it.GitBlob)
+		}
+		if it.Bytes == 0 && it.Most == 0 {
+			t.Errorf("%s: nothing says how large it can be", it.Name)
 		}
 		if got, err := Find(it.Name); err != nil || got != it {
 			t.Errorf("%s: %v", it.Name, err)

@@ -24,10 +24,11 @@ import (
 
 // Options say how a file is imported.
 type Options struct {
-	Trace  string   // name of the trace; "" is gavel
-	VC     string   // virtual cluster of all jobs, which the published files have as their name; "" is NULL
-	Member string   // which file of an archive; see importer.Open
-	Rules  []string // cleaning rules by name; nil are the default ones
+	Trace  string         // name of the trace; "" is gavel
+	VC     string         // virtual cluster of all jobs, which the published files have as their name; "" is NULL
+	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
+	Rules  []string       // cleaning rules by name; nil are the default ones
 }
 
 // Rules lists the cleaning rules, in the order of application. The one on
@@ -77,7 +78,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	if o.Trace == "" {
 		o.Trace = "gavel"
 	}
-	raw, err := importer.Open(in, o.Member)
+	raw, err := importer.OpenWatched(in, o.Member, o.Watch)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 		return nil, err
 	}
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), chosen, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), chosen, r, importer.Itself), r, o.Watch)
 }
 
 // file is an open trace and where its columns are; -1 where there is none.

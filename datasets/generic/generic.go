@@ -23,6 +23,7 @@ type Options struct {
 	// the trace schema, with its units.
 	Fields []Field
 	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
 	Comma  byte           // between the fields of a CSV file; 0 is a comma
 	Header []string       // names of the columns of a CSV file without a header line
 	Nulls  []string       // texts that mean the same as an empty field; nil stands for NaN, nan, NaT, None, NULL, null and NA
@@ -90,7 +91,7 @@ func Convert(in, out string, o Options) (*importer.Report, error) {
 		return nil, err
 	}
 	r := &importer.Report{Calendar: c.calendar}
-	if err := importer.Write(out, importer.Keep(c.rows(), rules, r, importer.Itself), r); err != nil {
+	if err := importer.Write(out, importer.Keep(c.rows(), rules, r, importer.Itself), r, o.Watch); err != nil {
 		return nil, err
 	}
 	return r, nil

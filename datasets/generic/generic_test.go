@@ -105,7 +105,7 @@ func TestImportOfATrace(t *testing.T) {
 		CPUs: some(4), BatchSize: some(5), DeadlineS: some(6), Status: word("s"), Model: word("m"), GPUType: word("t"), Iterations: some(7), Weight: some(8)}
 	want := []datasets.Row{full, {Trace: "in", JobID: "b", SubmitS: some(9), DurationS: some(1), GPUs: some(0.5)}}
 	in := filepath.Join(t.TempDir(), "in.parquet")
-	if err := datasets.WriteFile(in, datasets.All(want)); err != nil {
+	if err := datasets.WriteFile(in, tracetest.All(want)); err != nil {
 		t.Fatal(err)
 	}
 	if _, rows := load(t, in, Options{}); !slices.Equal(rows, want) {

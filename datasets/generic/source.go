@@ -43,7 +43,7 @@ func open(path string, o Options) (source, error) {
 	if o.Nulls == nil {
 		o.Nulls = []string{"NaN", "nan", "NaT", "None", "NULL", "null", "NA"}
 	}
-	c, err := importer.OpenCSV(path, importer.CSVOptions{Member: o.Member, Header: o.Header, Comma: o.Comma, Nulls: o.Nulls})
+	c, err := importer.OpenCSV(path, importer.CSVOptions{Member: o.Member, Watch: o.Watch, Header: o.Header, Comma: o.Comma, Nulls: o.Nulls})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ const (
 type Options struct {
 	Trace  string         // name of the trace in the file written; "" stands for helios
 	Member string         // which file of an archive; "" stands for its cluster_log.csv, if it is the only one
+	Watch  importer.Watch // follows the import
 	Rules  []string       // cleaning rules by name; nil stands for the default ones
 	Clock  importer.Clock // reads the dates, which say no zone
 }
@@ -85,12 +86,12 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	f := file{options: o}
 	columns := map[*int]string{&f.id: "job_id", &f.user: "?user", &f.vc: "?vc", &f.gpus: "gpu_num", &f.cpus: "?cpu_num",
 		&f.state: "?state", &f.submit: "submit_time", &f.runs: "duration", &f.queued: "?queue"}
-	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: nulls, Columns: columns}); err != nil {
+	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Watch: o.Watch, Nulls: nulls, Columns: columns}); err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r, o.Watch)
 }
 
 // file is an open cluster_log.csv and where its columns are.

@@ -14,6 +14,7 @@ import (
 
 	"yardstick/datasets"
 	"yardstick/datasets/table"
+	"yardstick/internal/input"
 )
 
 const maxRecordBytes = 1 << 24 // of one CSV record; a longer one is a missing quote
@@ -21,6 +22,7 @@ const maxRecordBytes = 1 << 24 // of one CSV record; a longer one is a missing q
 // CSVOptions say how a CSV file is to be read.
 type CSVOptions struct {
 	Member string   // which file of an archive; see Open
+	Watch  Watch    // follows the reading
 	Header []string // names of the columns of a file without a header line; if its first line repeats them, it is skipped
 	Comma  byte     // between fields; 0 means a comma
 	Nulls  []string // texts that mean the same as an empty field, such as "None"
@@ -59,7 +61,7 @@ type CSV struct {
 // Errors name the file: those of Open; there is no header, or it names a column
 // twice or one that is looked for not at all.
 func OpenCSV(path string, o CSVOptions) (*CSV, error) {
-	f, err := Open(path, o.Member)
+	f, err := OpenWatched(path, o.Member, o.Watch)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +85,10 @@ func NewCSV(name string, r io.Reader, o CSVOptions) (*CSV, error) {
 			c.nulls[null[0]] = true
 		}
 	}
+	head, _ := c.reader.Peek(4)
+	if err := input.UTF8(head); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if mark, _ := c.reader.Peek(3); string(mark) == "\xef\xbb\xbf" { // UTF-8 byte order mark
 		_, _ = c.reader.Discard(3)
 	}
@@ -103,6 +109,9 @@ func NewCSV(name string, r io.Reader, o CSVOptions) (*CSV, error) {
 			return nil, fmt.Errorf("%s: line 1: column name %q is there twice", name, h)
 		}
 		header = append(header, h)
+	}
+	if err := table.Separated(header, o.Comma); err != nil {
+		return nil, fmt.Errorf("%s: line 1: %w", name, err)
 	}
 	c.header = header
 	return c, c.Columns(o.Columns)

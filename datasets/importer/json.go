@@ -11,7 +11,7 @@ import (
 	"yardstick/internal/strictjson"
 )
 
-const maxValueBytes = 1 << 24 // of one JSON value
+const maxValueBytes = 1 << 22 // of one JSON value
 
 // JSON reads a long JSON file one value after the other: the elements of an
 // array, or values without anything around them.
@@ -24,9 +24,9 @@ type JSON struct {
 	started bool
 }
 
-// OpenJSON opens a file as Open does. The caller closes it.
-func OpenJSON(path, member string) (*JSON, error) {
-	f, err := Open(path, member)
+// OpenJSON opens a file as Open does, and reads it under a watch. The caller closes it.
+func OpenJSON(path, member string, w Watch) (*JSON, error) {
+	f, err := OpenWatched(path, member, w)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // values reads all values of a file, as "@line=A".
 func values(t testing.TB, text string) (string, error) {
 	t.Helper()
-	j, err := OpenJSON(write(t, []byte(text)), "")
+	j, err := OpenJSON(write(t, []byte(text)), "", nil)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +51,7 @@ func TestJSON(t *testing.T) {
 		{"[{\"a\":1}}", "line 1: "},
 		{"[{\"a\":1}", "damaged after line 1: unexpected EOF"},
 		{"nonsense", "line 1: no JSON"},
-		{"[\"" + strings.Repeat("x", maxValueBytes+1<<20) + "\"]", "damaged after line 1: a value is larger than 16 MiB"},
+		{"[\"" + strings.Repeat("x", maxValueBytes+1<<20) + "\"]", "damaged after line 1: a value is larger than 4 MiB"},
 	} {
 		_, err := values(t, c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

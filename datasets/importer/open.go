@@ -4,13 +4,12 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
+
 	"yardstick/internal/input"
 )
 
@@ -36,13 +35,16 @@ type File struct {
 //
 // Errors name the file: it is not there or damaged; no file of the archive, or
 // more than one, is the member.
-func Open(name, member string) (*File, error) {
+func Open(name, member string) (*File, error) { return OpenWatched(name, member, nil) }
+
+// OpenWatched is Open under a watch.
+func OpenWatched(name, member string, w Watch) (*File, error) {
 	disk, err := input.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{name: name, reader: bufio.NewReaderSize(disk, bufferBytes), closers: []io.Closer{disk}}
-	if err := f.unpack(disk, member); err != nil {
+	f := &File{name: name, reader: bufio.NewReaderSize(watchedFile{disk, w}, bufferBytes), closers: []io.Closer{disk}}
+	if err := f.unpack(watchedFile{disk, w}, member); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
@@ -68,7 +70,7 @@ func (f *File) Close() error {
 
 // unpack strips one layer after the other. Zip needs the file itself, so it can
 // only be the outermost layer.
-func (f *File) unpack(disk *os.File, member string) error {
+func (f *File) unpack(disk watchedFile, member string) error {
 	if head, _ := f.reader.Peek(4); string(head) == "PK\x03\x04" || string(head) == "PK\x05\x06" {
 		if err := f.unzip(disk, member); err != nil {
 			return err
@@ -78,9 +80,9 @@ func (f *File) unpack(disk *os.File, member string) error {
 		head, _ := f.reader.Peek(tarMagicAt + 5)
 		switch {
 		case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
-			unzipped, err := gzip.NewReader(f.reader)
+			unzipped, err := input.Gzip(f.reader)
 			if err != nil {
-				return fmt.Errorf("damaged gzip: %w", err)
+				return err
 			}
 			f.layer(unzipped, nil)
 		case len(head) == tarMagicAt+5 && string(head[tarMagicAt:]) == "ustar":
@@ -101,8 +103,8 @@ func (f *File) layer(r io.Reader, c io.Closer) {
 	}
 }
 
-func (f *File) unzip(disk *os.File, member string) error {
-	info, err := disk.Stat()
+func (f *File) unzip(disk watchedFile, member string) error {
+	info, err := disk.disk.Stat()
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (f *File) unzip(disk *os.File, member string) error {
 		return fmt.Errorf("damaged zip: %s: %w", chosen.Name, err)
 	}
 	f.name += ":" + chosen.Name
-	f.layer(r, r)
+	f.layer(input.Unpack(input.Packed(int64(chosen.CompressedSize64)), r), r)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 )
 
@@ -33,7 +34,7 @@ type Sorter struct {
 	bytes   int      // in these
 	entries []entry  // one per record
 	dealt   []entry  // memory for the entries, for sorting
-	runs    []*temporary
+	runs    []*os.File
 }
 
 // entry is one record in memory.
@@ -196,7 +197,7 @@ func (s *Sorter) mergeRuns() error {
 	s.runs = nil
 	defer func() {
 		for _, f := range old {
-			f.close()
+			f.Close()
 		}
 	}()
 	m, err := newMerge(old)
@@ -252,7 +253,7 @@ func (s *Sorter) Sorted() iter.Seq2[Record, error] {
 // Close removes the temporary files.
 func (s *Sorter) Close() {
 	for _, f := range s.runs {
-		f.close()
+		f.Close()
 	}
 	s.runs, s.blocks, s.entries, s.dealt, s.used = nil, nil, nil, nil, 0
 }
@@ -289,7 +290,7 @@ func (r *run) read() error {
 // merge is a heap of runs; the first has the least record.
 type merge struct{ runs []*run }
 
-func newMerge(files []*temporary) (*merge, error) {
+func newMerge(files []*os.File) (*merge, error) {
 	m := &merge{}
 	for i, f := range files {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

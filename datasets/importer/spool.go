@@ -16,22 +16,17 @@ import (
 
 const spoolBuffer = 1 << 18
 
-// temporary is a file that nobody else sees and that is gone once it is closed.
-type temporary struct {
-	*os.File
-}
-
-func newTemporary(dir string) (*temporary, error) {
+// newTemporary returns a file that nobody else sees and that is gone once it is closed,
+// or the process has ended.
+func newTemporary(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".import-*")
 	if err != nil {
 		return nil, err
 	}
-	return &temporary{f}, nil
-}
-
-func (t *temporary) close() {
-	t.Close()
-	os.Remove(t.Name())
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // spool is a queue of rows in a temporary file: first add all, then read all.
@@ -42,7 +37,7 @@ func (t *temporary) close() {
 // only some are, and the values that are there: numbers as 8 bytes, texts as
 // length and bytes, or as just one text if all are the same.
 type spool struct {
-	file    *temporary
+	file    *os.File
 	columns []datasets.Column
 	batch   *table.Batch // to be written, or read last
 	held    int          // bytes of text in batch
@@ -65,7 +60,7 @@ func newSpool(dir string) (*spool, error) {
 	return &spool{file: f, columns: datasets.Columns(), batch: datasets.NewBatch()}, nil
 }
 
-func (s *spool) close() { s.file.close() }
+func (s *spool) close() { s.file.Close() }
 
 func (s *spool) add(r *datasets.Row) error {
 	r.Append(s.batch)

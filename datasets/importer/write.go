@@ -22,16 +22,16 @@ import (
 // in a temporary file in the folder of out, if that is a file. The file out appears whole or not
 // at all.
 //
-// Errors: those of the sequence; a row breaks the schema; a file cannot be
+// Errors: those of the sequence and of the watch; a row breaks the schema; a file cannot be
 // written.
-func Write(out string, rows iter.Seq2[*datasets.Row, error], r *Report) error {
+func Write(out string, rows iter.Seq2[*datasets.Row, error], r *Report, w Watch) error {
 	s, err := newSpool(output.Folder(out))
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", out, err)
 	}
 	defer s.close()
 	first, last := math.Inf(1), math.Inf(-1)
-	for row, err := range rows {
+	for row, err := range watched(rows, w) {
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func Write(out string, rows iter.Seq2[*datasets.Row, error], r *Report) error {
 			r.Start = time.UnixMicro(int64(math.Round(first * 1e6))).UTC()
 		}
 	}
-	return datasets.WriteBatches(out, shift(s.batches(), r.StartS))
+	return datasets.WriteBatches(out, shift(watched(s.batches(), w), r.StartS))
 }
 
 // shift subtracts the start from the times of the batches.

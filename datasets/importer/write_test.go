@@ -98,7 +98,7 @@ func TestWrite(t *testing.T) {
 		}
 		moved[0].SubmitS = datasets.Some(start)
 		r := &Report{Calendar: true}
-		if err := Write(out, pointers(moved), r); err != nil {
+		if err := Write(out, pointers(moved), r, nil); err != nil {
 			t.Fatal(err)
 		}
 		want := slices.Clone(rows)
@@ -229,19 +229,19 @@ func TestWriteErrors(t *testing.T) {
 	broken := func(yield func(*datasets.Row, error) bool) {
 		_ = yield(&datasets.Row{Trace: "t", JobID: "a"}, nil) && yield(nil, errors.New("broken off"))
 	}
-	if err := Write(out, broken, &Report{}); err == nil || err.Error() != "broken off" {
+	if err := Write(out, broken, &Report{}, nil); err == nil || err.Error() != "broken off" {
 		t.Errorf("%v", err)
 	}
 	bad := []datasets.Row{{Trace: "t", JobID: "a"}, {Trace: "t", JobID: "b", GPUs: datasets.Some(-1.)}}
-	if err := Write(out, pointers(bad), &Report{}); err == nil || !strings.Contains(err.Error(), "row 2: column gpus is -1") {
+	if err := Write(out, pointers(bad), &Report{}, nil); err == nil || !strings.Contains(err.Error(), "row 2: column gpus is -1") {
 		t.Errorf("%v", err)
 	}
-	if err := Write(filepath.Join(dir, "none", "x"), pointers(nil), &Report{}); err == nil || !strings.HasPrefix(err.Error(), "cannot write ") {
+	if err := Write(filepath.Join(dir, "none", "x"), pointers(nil), &Report{}, nil); err == nil || !strings.HasPrefix(err.Error(), "cannot write ") {
 		t.Errorf("%v", err)
 	}
 	empty(t, dir)
 	r := &Report{}
-	if err := Write(out, pointers(nil), r); err != nil || r.Kept != 0 || r.StartS != 0 || len(read(t, out)) != 0 {
+	if err := Write(out, pointers(nil), r, nil); err != nil || r.Kept != 0 || r.StartS != 0 || len(read(t, out)) != 0 {
 		t.Errorf("no rows: %v, %+v", err, r)
 	}
 }

@@ -227,7 +227,7 @@ func TestErrors(t *testing.T) {
 		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{} }), "no models"},
 		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{{"huge", 1e18}} }), `model "huge"`},
 		{preempt(func(o *PreemptiveOptions) { o.Models = []Model{{"odd", -1}} }), `model "odd"`},
-		{preempt(func(o *PreemptiveOptions) { o.Storage = datasets.Some[sched.Bandwidth](0) }), "storage is 0"},
+		{preempt(func(o *PreemptiveOptions) { o.Storage = datasets.Some(Storage{}) }), "storage is 0"},
 		{preempt(func(o *PreemptiveOptions) {
 			o.Round, o.Iteration = 1_000_000, datasets.Some[sched.Duration](300_000_000)
 		}), "no multiple"},
@@ -297,6 +297,11 @@ func TestDescribe(t *testing.T) {
 	want, err := os.ReadFile(file)
 	if err != nil || got.String() != string(want) {
 		t.Errorf("describes\n%s\nwant\n%s(%v)", got.String(), want, err)
+	}
+	for _, m := range sched.Models() {
+		if !strings.Contains(got.String(), ", "+string(m)+" model, ") {
+			t.Errorf("no instance of the %s model is described", m)
+		}
 	}
 	in := built["gang"]
 	in.Jobs[0].Iters = 1 << 62

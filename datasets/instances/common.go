@@ -40,6 +40,11 @@ type Common struct {
 	// submission Instance.History lists, the last ones; 0 is none. They are
 	// treated as the window's jobs are.
 	History int
+
+	// Keys name numbers that jobs carry for policies, as sched.Instance.Keys; KeysOf has
+	// those of every job of the window, by its id.
+	Keys   []string
+	KeysOf map[string][]float64
 }
 
 func (c *Common) validate() error {
@@ -68,7 +73,7 @@ func (c *Common) start(w *datasets.Window, m sched.Model, shrink int64) (*sched.
 	if err != nil {
 		return nil, err
 	}
-	in := &sched.Instance{Name: c.Name, Model: m, Cluster: c.Cluster, Deadline: c.Deadline}
+	in := &sched.Instance{Name: c.Name, Model: m, Cluster: c.Cluster, Deadline: c.Deadline, Keys: c.Keys}
 	if c.Slotted {
 		in.Slot = c.Round
 	}
@@ -77,7 +82,7 @@ func (c *Common) start(w *datasets.Window, m sched.Model, shrink int64) (*sched.
 		j := &jobs[i]
 		in.Jobs = append(in.Jobs, sched.Job{
 			Name: j.ID, User: j.User, Group: j.Group, Weight: weights[i],
-			Release: (j.Submit - jobs[0].Submit) / sched.Time(shrink),
+			Release: (j.Submit - jobs[0].Submit) / sched.Time(shrink), Keys: c.KeysOf[j.ID],
 		})
 	}
 	return in, nil

@@ -19,17 +19,11 @@ import (
 //
 // Errors: a running time beyond sched.MaxTime.
 func Describe(in *sched.Instance) (string, error) {
-	d := description{in: in}
+	d := &description{in: in}
 	d.line("instance", "%q, %s model, %s", in.Name, in.Model, in.Hash()[:12])
 	d.cluster()
 	d.population()
-	var err error
-	if in.Model == sched.ModelElastic {
-		d.elastic()
-	} else {
-		err = d.rigid()
-	}
-	if err != nil {
+	if err := said[in.Model](d); err != nil {
 		return "", fmt.Errorf("instances: instance %q: %w", in.Name, err)
 	}
 	return d.text.String(), nil
@@ -38,6 +32,14 @@ func Describe(in *sched.Instance) (string, error) {
 type description struct {
 	in   *sched.Instance
 	text strings.Builder
+}
+
+// said has a row for each model: what is said of its jobs.
+var said = map[sched.Model]func(*description) error{
+	sched.ModelGang:       (*description).gang,
+	sched.ModelElastic:    (*description).elastic,
+	sched.ModelPreemptive: (*description).preemptive,
+	sched.ModelSharing:    (*description).sharing,
 }
 
 // line writes a label and what it is.
@@ -94,11 +96,11 @@ func (d *description) population() {
 	}
 }
 
-// rigid describes the jobs of the models with gangs.
-func (d *description) rigid() error {
+// gangs describes what all models with gangs have, with a label for the iteration time.
+func (d *description) gangs(iteration string) error {
 	in := d.in
 	gangs := map[int]int{}
-	var runs, loads, pauses []sched.Time
+	var runs []sched.Time
 	var iters []int64
 	var alphas []sched.Duration
 	var total demand
@@ -115,7 +117,6 @@ func (d *description) rigid() error {
 		gangs[j.Gang()]++
 		runs, iters = append(runs, run), append(iters, j.Iters)
 		alphas = append(alphas, nanoseconds(alpha))
-		loads, pauses = append(loads, j.Load), append(pauses, j.Pause)
 		total.add(j.Gang(), run)
 	}
 	var sizes []string
@@ -125,19 +126,8 @@ func (d *description) rigid() error {
 	d.line("gangs", "%s (jobs×GPUs); %.1f %% of one GPU", strings.Join(sizes, " "), 100*float64(gangs[1])/float64(len(in.Jobs)))
 	d.line("durations", "%s", quantiles(runs))
 	d.line("iterations", "%s", quantiles(iters))
-	label := "iteration time"
-	if in.Model == sched.ModelGang {
-		label = "alpha-tilde"
-	}
-	d.line(label, "%s", quantiles(alphas))
+	d.line(iteration, "%s", quantiles(alphas))
 	d.load(&total)
-	switch in.Model {
-	case sched.ModelPreemptive:
-		d.line("load", "%s", quantiles(loads))
-		d.line("pause and save", "%s", quantiles(pauses))
-	case sched.ModelSharing:
-		d.sharing()
-	}
 	return nil
 }
 
@@ -150,60 +140,6 @@ func (d *description) load(total *demand) {
 	}
 	hours := total.gpuTime() / float64(3600*sched.Second)
 	d.line("offered load", "none, a burst: all within %v, less than the mean running time; %.2f GPU-hours, %.2f h of the whole cluster", span, hours, hours/float64(gpus))
-}
-
-func (d *description) sharing() {
-	var xi []float64
-	for _, row := range d.in.Interference {
-		xi = append(xi, row...)
-	}
-	var options []int
-	var most, least []sched.Bytes
-	for i := range d.in.Jobs {
-		list := d.in.Jobs[i].Sharing.Accumulation
-		options = append(options, len(list))
-		most, least = append(most, list[0].Memory), append(least, list[len(list)-1].Memory)
-	}
-	d.line("interference", "%d tasks, xi %s", len(d.in.Interference), quantiles(xi))
-	d.line("accumulation", "options per job %s", quantiles(options))
-	d.line("  memory", "with the fewest steps %s", quantiles(most))
-	d.line("", "with the most %s", quantiles(least))
-}
-
-// elastic describes the jobs and containers of the elastic model.
-func (d *description) elastic() {
-	e := d.in.Elastic
-	total := make([]int64, len(e.Resources))
-	for _, s := range d.in.Cluster.Servers {
-		for k, v := range s.Capacity {
-			total[k] += v
-		}
-	}
-	var amounts []string
-	for k, name := range e.Resources {
-		amounts = append(amounts, fmt.Sprintf("%d %s", total[k], name))
-	}
-	d.line("resources", "%s", strings.Join(amounts, ", "))
-	d.line("containers", "%d worker types, %d parameter-server types", len(e.Workers), len(e.Servers))
-	var workers []int
-	var batches []int64
-	var train, update []sched.Duration
-	var gradients []sched.Bytes
-	ring := 0
-	for i := range d.in.Jobs {
-		j := d.in.Jobs[i].Elastic
-		workers, batches, gradients = append(workers, j.MaxWorkers), append(batches, j.Batches), append(gradients, j.Gradients)
-		train, update = append(train, j.Train...), append(update, j.Update...)
-		if j.Ring {
-			ring++
-		}
-	}
-	d.line("synchronisation", "%d by ring, %d by parameter servers", ring, len(d.in.Jobs)-ring)
-	d.line("workers at most", "%s", quantiles(workers))
-	d.line("mini-batches", "%s", quantiles(batches))
-	d.line("train", "%s", quantiles(train))
-	d.line("update", "%s", quantiles(update))
-	d.line("gradients", "%s", quantiles(gradients))
 }
 
 // quantiles writes the least, the lower median and the largest value, or one

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"yardstick/datasets"
 	"yardstick/sched"
@@ -237,9 +238,6 @@ func ec2() [][resources]int64 {
 	}
 }
 
-// maxGPUs is where drawing servers ends: Validate refuses larger clusters.
-const maxGPUs = 10_000
-
 // servers draws the cluster.
 func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) []sched.Server {
 	ideal := idealDemand(in)
@@ -263,7 +261,7 @@ func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) []sched.Server
 		for i := range total {
 			total[i] += kind[i]
 		}
-		if enough() || total[resourceGPU] > maxGPUs {
+		if enough() || total[resourceGPU] > sched.MaxGPUs { // which Validate refuses
 			return list
 		}
 	}
@@ -345,4 +343,41 @@ func fits(s *sched.Server, demand []int64) bool {
 		}
 	}
 	return true
+}
+
+// elastic describes the jobs and containers of the elastic model.
+func (d *description) elastic() error {
+	e := d.in.Elastic
+	total := make([]int64, len(e.Resources))
+	for _, s := range d.in.Cluster.Servers {
+		for k, v := range s.Capacity {
+			total[k] += v
+		}
+	}
+	var amounts []string
+	for k, name := range e.Resources {
+		amounts = append(amounts, fmt.Sprintf("%d %s", total[k], name))
+	}
+	d.line("resources", "%s", strings.Join(amounts, ", "))
+	d.line("containers", "%d worker types, %d parameter-server types", len(e.Workers), len(e.Servers))
+	var workers []int
+	var batches []int64
+	var train, update []sched.Duration
+	var gradients []sched.Bytes
+	ring := 0
+	for i := range d.in.Jobs {
+		j := d.in.Jobs[i].Elastic
+		workers, batches, gradients = append(workers, j.MaxWorkers), append(batches, j.Batches), append(gradients, j.Gradients)
+		train, update = append(train, j.Train...), append(update, j.Update...)
+		if j.Ring {
+			ring++
+		}
+	}
+	d.line("synchronisation", "%d by ring, %d by parameter servers", ring, len(d.in.Jobs)-ring)
+	d.line("workers at most", "%s", quantiles(workers))
+	d.line("mini-batches", "%s", quantiles(batches))
+	d.line("train", "%s", quantiles(train))
+	d.line("update", "%s", quantiles(update))
+	d.line("gradients", "%s", quantiles(gradients))
+	return nil
 }

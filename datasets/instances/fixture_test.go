@@ -7,6 +7,7 @@ import (
 
 	"yardstick/datasets"
 	"yardstick/datasets/profile"
+	"yardstick/datasets/tracetest"
 	"yardstick/sched"
 )
 
@@ -55,7 +56,7 @@ func rows(n int) []datasets.Row {
 
 func windows(t testing.TB, list []datasets.Row, s datasets.Slice, seed uint64) []datasets.Window {
 	t.Helper()
-	trace, err := datasets.NewTrace(datasets.All(list), datasets.Selection{})
+	trace, err := datasets.NewTrace(tracetest.All(list), datasets.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -350,3 +350,5 @@ func (a *assigner) alpha(c *profile.Config) (*big.Rat, error) {
 	a.alphas[c] = alpha
 	return alpha, nil
 }
+
+func (d *description) gang() error { return d.gangs("alpha-tilde") }

@@ -21,7 +21,7 @@ import (
 //
 // Errors: a running time beyond sched.MaxTime.
 func OfferedLoad(in *sched.Instance) (float64, bool, error) {
-	if in.Model == sched.ModelElastic {
+	if !in.Model.Gangs() {
 		return 0, false, nil
 	}
 	var total demand

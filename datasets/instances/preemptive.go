@@ -15,9 +15,9 @@ type PreemptiveOptions struct {
 
 	Models []Model // that jobs are given; nil stands for LazerModels
 
-	// Storage is the bandwidth at which a job's checkpoint is read and written;
-	// NULL is DefaultStorage.
-	Storage datasets.Opt[sched.Bandwidth]
+	// Storage is what a job's checkpoint is read from and written to; NULL is
+	// DefaultStorage.
+	Storage datasets.Opt[Storage]
 	// State is the size of a checkpoint, in bytes per parameter; NULL is
 	// DefaultState.
 	State datasets.Opt[int64]
@@ -37,6 +37,39 @@ const (
 	// DefaultState is 4 bytes each for the parameter and the two moments of Adam.
 	DefaultState = 12
 )
+
+// Storage is what checkpoints are read from and written to.
+type Storage struct {
+	Bandwidth sched.Bandwidth
+	// None says that there is nothing to read or write: preemption costs no time but
+	// Startup, as in simulators that count GPUs. Bandwidth is then 0.
+	None bool
+}
+
+const noStorage = "none"
+
+// String returns the storage as suites have it.
+func (s Storage) String() string {
+	if s.None {
+		return noStorage
+	}
+	return s.Bandwidth.String()
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Storage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Storage) UnmarshalText(text []byte) error {
+	*s = Storage{None: string(text) == noStorage}
+	if s.None {
+		return nil
+	}
+	if err := s.Bandwidth.UnmarshalText(text); err != nil {
+		return fmt.Errorf("%w, or none", err)
+	}
+	return nil
+}
 
 // Model is a model as the preemptive model sees it.
 type Model struct {
@@ -62,7 +95,7 @@ func LazerModels() []Model {
 //	load l  = Startup + ceil(h·State/Storage)
 //	pause p = ceil(h·State/Storage)
 //
-// both rounded up to a microsecond.
+// both rounded up to a microsecond, and without the last term where there is no Storage.
 //
 // Not in the source, which measured these times and does not publish them: the
 // formulas; that the first load takes as long as a later one, although there is
@@ -96,7 +129,7 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 		out.Model = m.Name
 		n, compute := divide(j.Run, o.Round, o.Iteration.V)
 		out.Iters, out.Stages = n, []sched.Stage{{Replicas: j.Gang, Compute: compute}}
-		save, err := transfer(m.Parameters, o.State.V, o.Storage.V)
+		save, err := o.Storage.V.transfer(m.Parameters, o.State.V)
 		if err != nil {
 			return nil, fmt.Errorf("model %q: %w", m.Name, err)
 		}
@@ -114,7 +147,7 @@ func (o *PreemptiveOptions) complete() error {
 		o.Models = LazerModels()
 	}
 	if !o.Storage.OK {
-		o.Storage = datasets.Some(DefaultStorage)
+		o.Storage = datasets.Some(Storage{Bandwidth: DefaultStorage})
 	}
 	if !o.State.OK {
 		o.State = datasets.Some[int64](DefaultState)
@@ -128,8 +161,8 @@ func (o *PreemptiveOptions) complete() error {
 	switch {
 	case len(o.Models) == 0:
 		return fmt.Errorf("there are no models to give to jobs")
-	case o.Storage.V <= 0:
-		return fmt.Errorf("storage is %v: it must be positive", o.Storage.V)
+	case !o.Storage.V.None && o.Storage.V.Bandwidth <= 0:
+		return fmt.Errorf("storage is %v: it must be positive, or none", o.Storage.V)
 	case o.State.V < 0 || o.Startup < 0 || o.Startup > sched.MaxTime || o.Iteration.V < 0:
 		return fmt.Errorf("state %d bytes per parameter, startup %v, iteration %v: none of these may be negative, nor startup exceed %v", o.State.V, o.Startup, o.Iteration.V, sched.MaxTime)
 	}
@@ -138,9 +171,26 @@ func (o *PreemptiveOptions) complete() error {
 
 // transfer returns the time to move count items of the given size, rounded up
 // to a microsecond.
-func transfer(count, size int64, b sched.Bandwidth) (sched.Time, error) {
+func (s Storage) transfer(count, size int64) (sched.Time, error) {
 	if count < 0 || size > 0 && count > math.MaxInt64/size/1e6 {
 		return 0, fmt.Errorf("%d parameters of %d bytes each: sizes up to 9 TB are supported, and none below 0", count, size)
 	}
-	return sched.Time((count*size*1e6 + int64(b) - 1) / int64(b)), nil
+	if s.None {
+		return 0, nil
+	}
+	b := int64(s.Bandwidth)
+	return sched.Time((count*size*1e6 + b - 1) / b), nil
+}
+
+func (d *description) preemptive() error {
+	if err := d.gangs("iteration time"); err != nil {
+		return err
+	}
+	var loads, pauses []sched.Time
+	for i := range d.in.Jobs {
+		loads, pauses = append(loads, d.in.Jobs[i].Load), append(pauses, d.in.Jobs[i].Pause)
+	}
+	d.line("load", "%s", quantiles(loads))
+	d.line("pause and save", "%s", quantiles(pauses))
+	return nil
 }

@@ -35,7 +35,7 @@ func TestPreemptive(t *testing.T) {
 		}
 	}
 	// VGG19: 143,667,240 · 12 bytes at 1 GB/s.
-	if save, err := transfer(143_667_240, 12, DefaultStorage); save != 1_724_007 || err != nil {
+	if save, err := (Storage{Bandwidth: DefaultStorage}).transfer(143_667_240, 12); save != 1_724_007 || err != nil {
 		t.Errorf("VGG19 is saved in %v (%v)", save, err)
 	}
 }
@@ -329,6 +329,32 @@ func TestSharingKeys(t *testing.T) {
 		bad(&o)
 		if _, err := Sharing(w, o); err == nil {
 			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+// TestNoStorage: without storage nothing is loaded or saved, but processes may start; and
+// the text of a storage reads as itself.
+func TestNoStorage(t *testing.T) {
+	for _, startup := range []sched.Time{0, 7 * sched.Second} {
+		o := preemptiveOptions()
+		o.Storage, o.Startup = datasets.Some(Storage{None: true}), startup
+		for _, j := range must(t)(Preemptive(window(t), o)).Jobs {
+			if j.Load != startup || j.Pause != 0 {
+				t.Fatalf("load %v, pause %v, want %v and none", j.Load, j.Pause, startup)
+			}
+		}
+	}
+	for text, want := range map[string]Storage{"none": {None: true}, "2GB/s": {Bandwidth: 2e9}} {
+		var s Storage
+		if err := s.UnmarshalText([]byte(text)); err != nil || s != want || s.String() != text {
+			t.Errorf("%s is %+v, %v", text, s, err)
+		}
+	}
+	for _, bad := range []string{"", "None", "0", "fast"} {
+		var s Storage
+		if err := s.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q is %+v", bad, s)
 		}
 	}
 }

@@ -411,3 +411,25 @@ func (t *Task) split(batch *big.Rat, s int, comm sched.Duration) sched.Duration 
 	total := overlap(u, comm, t.Overlap)
 	return sched.Duration(ceil(total.Add(total, newFloat().SetRat(before))))
 }
+
+func (d *description) sharing() error {
+	if err := d.gangs("iteration time"); err != nil {
+		return err
+	}
+	var xi []float64
+	for _, row := range d.in.Interference {
+		xi = append(xi, row...)
+	}
+	var options []int
+	var most, least []sched.Bytes
+	for i := range d.in.Jobs {
+		list := d.in.Jobs[i].Sharing.Accumulation
+		options = append(options, len(list))
+		most, least = append(most, list[0].Memory), append(least, list[len(list)-1].Memory)
+	}
+	d.line("interference", "%d tasks, xi %s", len(d.in.Interference), quantiles(xi))
+	d.line("accumulation", "options per job %s", quantiles(options))
+	d.line("  memory", "with the fewest steps %s", quantiles(most))
+	d.line("", "with the most %s", quantiles(least))
+	return nil
+}

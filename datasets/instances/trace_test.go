@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"yardstick/datasets"
+	"yardstick/datasets/tracetest"
 	"yardstick/sched"
 )
 
@@ -263,7 +264,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := datasets.NewTrace(datasets.All(all), sel)
+	again, err := datasets.NewTrace(tracetest.All(all), sel)
 	if err != nil {
 		t.Fatal(err)
 	}

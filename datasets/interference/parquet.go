@@ -94,6 +94,9 @@ func ReadFile(path string) (*Table, error) {
 		return nil, fmt.Errorf("interference: %w", err)
 	}
 	defer f.Close()
+	if by := f.Edited(); by != "" {
+		return nil, fmt.Errorf("interference: %s: was edited by %s, and its checksums no longer apply: remove the metadata of the file to use it as it is", path, by)
+	}
 	return readTable(f)
 }
 

@@ -5,6 +5,8 @@ package joblist
 
 import (
 	"fmt"
+	"iter"
+	"math"
 	"math/big"
 	"path/filepath"
 	"strconv"
@@ -23,15 +25,18 @@ type Columns struct {
 	GPUs                    []string // GPUs of the whole gang
 	Duration                []string // seconds of running
 	ID, User, Group, Weight []string // optional columns
+	// Keys are columns of any finite numbers, each of which must be there and have a value
+	// for every job.
+	Keys []string
 }
 
 // Defaults returns the column names that are looked for by default.
 func Defaults() Columns {
 	return Columns{
-		Submit:   []string{"submit", "submit_s", "submit_time", "arrival", "arrival_time"},
+		Submit:   []string{"submit", "submit_s", "submit_time", "arrival", "arrival_time", "release"},
 		GPUs:     []string{"gpus", "num_gpus", "gpu_num", "num_gpu"},
-		Duration: []string{"duration", "duration_s", "run_time", "runtime"},
-		ID:       []string{"id", "job_id", "jobid"},
+		Duration: []string{"duration", "duration_s", "run_time", "runtime", "length"},
+		ID:       []string{"job", "job_id", "jobid", "id", "job_name", "name"},
 		User:     []string{"user"},
 		Group:    []string{"group"},
 		Weight:   []string{"weight"},
@@ -40,17 +45,45 @@ func Defaults() Columns {
 
 // List is a list of jobs as rows of the unified trace schema.
 type List struct {
-	// Rows are in the order of the file, with submission times since the
-	// earliest, rounded up to microseconds so that no job is there before its
-	// submission. A job without an id has its number, from 1, padded with zeros.
-	Rows []datasets.Row
+	// Jobs are in the order of the file. One without an id has its number, from 1, padded
+	// with zeros.
+	Jobs []Job
 	// Origin is the earliest submission as the file has it, in seconds; it was
 	// subtracted from all.
 	Origin float64
-	// Submits are the submission times as the file has them, in seconds: of
-	// each row, a decimal number.
-	Submits []string
+
+	trace string
 }
+
+// Job is a job of a list. It holds less than a row does, since lists are long.
+type Job struct {
+	ID, User, Group string  // User and Group are "" where the list has none
+	Submit          string  // as the file has it, in seconds: a decimal number
+	SubmitS         float64 // since the earliest, rounded up to microseconds so that no job is there before its submission
+	GPUs, Duration  float64
+	Weight          datasets.Opt[float64]
+	Keys            []float64 // one for each of Columns.Keys
+}
+
+// Rows returns the jobs as rows of the unified trace schema.
+func (l *List) Rows() iter.Seq2[datasets.Row, error] {
+	return func(yield func(datasets.Row, error) bool) {
+		for i := range l.Jobs {
+			if !yield(l.row(i), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *List) row(i int) datasets.Row {
+	j := &l.Jobs[i]
+	return datasets.Row{Trace: l.trace, JobID: j.ID, User: label(j.User), Group: label(j.Group), SubmitS: datasets.Some(j.SubmitS),
+		DurationS: datasets.Some(j.Duration), GPUs: datasets.Some(j.GPUs), Weight: j.Weight}
+}
+
+// label is NULL where there is no text.
+func label(text string) datasets.Opt[string] { return datasets.Opt[string]{V: text, OK: text != ""} }
 
 // Read reads a job list. Parquet is told from CSV by its first bytes, and gzip
 // from plain CSV.
@@ -71,7 +104,7 @@ func read(path string, c Columns) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &List{}
+	l := &List{trace: filepath.Base(path)}
 	if isParquet {
 		err = l.readParquet(path, c.fields())
 	} else {
@@ -80,7 +113,7 @@ func read(path string, c Columns) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(l.Rows) == 0 {
+	if len(l.Jobs) == 0 {
 		return nil, fmt.Errorf("%s: has no jobs", path)
 	}
 	return l, l.finish(path)
@@ -101,11 +134,11 @@ func startsLikeParquet(path string) (bool, error) {
 type field struct {
 	names    []string
 	required bool
-	number   func(*datasets.Row) *datasets.Opt[float64]
-	text     func(*datasets.Row) *datasets.Opt[string]
-	isID     bool
+	number   func(*Job) *float64
+	text     func(*Job) *string
 	isSubmit bool
-	positive bool // 0 is no value for it
+	isWeight bool
+	isKey    bool
 }
 
 func (c Columns) fields() []field {
@@ -116,37 +149,50 @@ func (c Columns) fields() []field {
 		}
 		return names
 	}
-	return []field{
-		{names: or(c.Submit, d.Submit), required: true, isSubmit: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.SubmitS }},
-		{names: or(c.GPUs, d.GPUs), required: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.GPUs }},
-		{names: or(c.Duration, d.Duration), required: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.DurationS }},
-		{names: or(c.Weight, d.Weight), positive: true, number: func(r *datasets.Row) *datasets.Opt[float64] { return &r.Weight }},
-		{names: or(c.User, d.User), text: func(r *datasets.Row) *datasets.Opt[string] { return &r.User }},
-		{names: or(c.Group, d.Group), text: func(r *datasets.Row) *datasets.Opt[string] { return &r.Group }},
-		{names: or(c.ID, d.ID), isID: true},
+	list := []field{
+		{names: or(c.Submit, d.Submit), required: true, isSubmit: true, number: func(j *Job) *float64 { return &j.SubmitS }},
+		{names: or(c.GPUs, d.GPUs), required: true, number: func(j *Job) *float64 { return &j.GPUs }},
+		{names: or(c.Duration, d.Duration), required: true, number: func(j *Job) *float64 { return &j.Duration }},
+		{names: or(c.Weight, d.Weight), isWeight: true, number: func(j *Job) *float64 { return &j.Weight.V }},
+		{names: or(c.User, d.User), text: func(j *Job) *string { return &j.User }},
+		{names: or(c.Group, d.Group), text: func(j *Job) *string { return &j.Group }},
+		{names: or(c.ID, d.ID), text: func(j *Job) *string { return &j.ID }},
 	}
+	for i, name := range c.Keys {
+		list = append(list, field{names: []string{name}, required: true, isKey: true, number: func(j *Job) *float64 {
+			if j.Keys == nil {
+				j.Keys = make([]float64, len(c.Keys))
+			}
+			return &j.Keys[i]
+		}})
+	}
+	return list
 }
 
-// set stores a value of the field in the row: a number and whether it is there,
+// set stores a value of the field in the job: a number and whether it is there,
 // or a text.
-func (f *field) set(r *datasets.Row, number float64, text string, there bool) error {
+func (f *field) set(j *Job, number float64, text string, there bool) error {
 	switch {
 	case f.required && !there:
 		return fmt.Errorf("is empty")
 	case !there:
 		return nil
-	case f.isID:
-		r.JobID = text
 	case f.text != nil:
-		*f.text(r) = datasets.Some(text)
+		*f.text(j) = text
+	case f.isKey:
+		if math.IsNaN(number) || math.IsInf(number, 0) {
+			return fmt.Errorf("is %v: it must be a finite number", number)
+		}
+		*f.number(j) = number
 	default:
 		if err := table.CheckQuantity(number); err != nil {
 			return err
 		}
-		if f.positive && number == 0 {
+		if f.isWeight && number == 0 {
 			return fmt.Errorf("is 0: it must be positive")
 		}
-		*f.number(r) = datasets.Some(number)
+		*f.number(j) = number
+		j.Weight.OK = j.Weight.OK || f.isWeight
 	}
 	return nil
 }
@@ -167,30 +213,30 @@ func locate(fields []field, have []string) (found []field, at []int, err error) 
 
 // finish numbers and checks the rows.
 func (l *List) finish(path string) error {
-	width := len(strconv.Itoa(len(l.Rows)))
-	seen := make(map[string]int, len(l.Rows))
-	submits := make([]*big.Rat, len(l.Rows))
-	origin := 0
-	for i := range l.Rows {
-		r := &l.Rows[i]
-		r.Trace = filepath.Base(path)
-		if r.JobID == "" {
-			r.JobID = fmt.Sprintf("%0*d", width, i+1)
+	width := len(strconv.Itoa(len(l.Jobs)))
+	seen := make(map[string]int, len(l.Jobs))
+	first, submit, origin := 0, new(big.Rat), new(big.Rat)
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		if j.ID == "" {
+			j.ID = fmt.Sprintf("%0*d", width, i+1)
 		}
-		if first, twice := seen[r.JobID]; twice {
-			return fmt.Errorf("%s: jobs %d and %d both have the id %q", path, first, i+1, r.JobID)
+		if before, twice := seen[j.ID]; twice {
+			return fmt.Errorf("%s: jobs %d and %d both have the id %q", path, before, i+1, j.ID)
 		}
-		seen[r.JobID] = i + 1
-		submits[i], _ = new(big.Rat).SetString(l.Submits[i])
-		if submits[i].Cmp(submits[origin]) < 0 {
-			origin = i
+		seen[j.ID] = i + 1
+		if submit.SetString(j.Submit); i == 0 || submit.Cmp(origin) < 0 {
+			first = i
+			origin.Set(submit)
 		}
 	}
-	l.Origin = l.Rows[origin].SubmitS.V
-	since := new(big.Rat)
-	for i := range l.Rows {
-		l.Rows[i].SubmitS.V = roundUp(since.Sub(submits[i], submits[origin]))
-		if err := l.Rows[i].Check(); err != nil {
+	l.Origin = l.Jobs[first].SubmitS
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		submit.SetString(j.Submit)
+		j.SubmitS = roundUp(submit.Sub(submit, origin))
+		row := l.row(i)
+		if err := row.Check(); err != nil {
 			return fmt.Errorf("%s: job %d: %w", path, i+1, err)
 		}
 	}

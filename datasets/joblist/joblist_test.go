@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"yardstick/datasets"
+	"yardstick/datasets/tracetest"
 )
 
 func write(t *testing.T, name string, data []byte) string {
@@ -26,10 +27,18 @@ func row(trace, id string, submit, gpus, duration float64) datasets.Row {
 	return datasets.Row{Trace: trace, JobID: id, SubmitS: datasets.Some(submit), GPUs: datasets.Some(gpus), DurationS: datasets.Some(duration)}
 }
 
+// rowsOf collects the rows of a list.
+func rowsOf(l *List) (rows []datasets.Row) {
+	for row := range l.Rows() {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 func TestCSV(t *testing.T) {
 	l, err := Read(write(t, "jobs.csv", []byte("submit,gpus,duration\n1700000010,4,3.5\n1700000000,0.5,60\n")), Columns{})
 	want := []datasets.Row{row("jobs.csv", "1", 10, 4, 3.5), row("jobs.csv", "2", 0, 0.5, 60)}
-	if err != nil || !slices.Equal(l.Rows, want) || l.Origin != 1.7e9 {
+	if err != nil || !slices.Equal(rowsOf(l), want) || l.Origin != 1.7e9 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	// Other names, other order, columns of no interest, optional ones.
@@ -39,11 +48,11 @@ func TestCSV(t *testing.T) {
 	first, second := row("jobs.csv", "b", 0, 1, 60), row("jobs.csv", "a", 5, 2, 61)
 	first.User, first.Group, first.Weight = datasets.Some("ann"), datasets.Some("g"), datasets.Some(2.5)
 	l, err = Read(write(t, "jobs.csv", []byte(text)), Columns{})
-	if err != nil || !slices.Equal(l.Rows, []datasets.Row{first, second}) {
+	if err != nil || !slices.Equal(rowsOf(l), []datasets.Row{first, second}) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	l, err = Read(write(t, "jobs.csv", []byte("t,gpus,duration,d2\n3,1,5,7\n")), Columns{Submit: []string{"t"}, Duration: []string{"d1", "d2"}})
-	if err != nil || !slices.Equal(l.Rows, []datasets.Row{row("jobs.csv", "1", 0, 1, 7)}) {
+	if err != nil || !slices.Equal(rowsOf(l), []datasets.Row{row("jobs.csv", "1", 0, 1, 7)}) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if ids := func() (s string) {
@@ -51,7 +60,7 @@ func TestCSV(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		return l.Rows[0].JobID + " " + l.Rows[11].JobID
+		return l.Jobs[0].ID + " " + l.Jobs[11].ID
 	}(); ids != "01 12" {
 		t.Errorf("ids %s", ids)
 	}
@@ -79,16 +88,16 @@ func TestParquet(t *testing.T) {
 	l, err := Read(write(t, "jobs.parquet", encode(t, []job{{ID: 7, Submit: 20, GPUs: 2, Run: 1.5}, {ID: 3, Submit: 10, GPUs: 1, Run: 2, User: &ann}})), Columns{})
 	second := row("jobs.parquet", "3", 0, 1, 2)
 	second.User = datasets.Some("ann")
-	if err != nil || !slices.Equal(l.Rows, []datasets.Row{row("jobs.parquet", "7", 10, 2, 1.5), second}) || l.Origin != 10 {
+	if err != nil || !slices.Equal(rowsOf(l), []datasets.Row{row("jobs.parquet", "7", 10, 2, 1.5), second}) || l.Origin != 10 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	// The unified schema's own names are among the defaults.
 	path := filepath.Join(t.TempDir(), "trace.parquet")
-	if err := datasets.WriteFile(path, datasets.All([]datasets.Row{row("t", "x", 3, 1, 2)})); err != nil {
+	if err := datasets.WriteFile(path, tracetest.All([]datasets.Row{row("t", "x", 3, 1, 2)})); err != nil {
 		t.Fatal(err)
 	}
 	l, err = Read(path, Columns{})
-	if err != nil || !slices.Equal(l.Rows, []datasets.Row{row("trace.parquet", "x", 0, 1, 2)}) {
+	if err != nil || !slices.Equal(rowsOf(l), []datasets.Row{row("trace.parquet", "x", 0, 1, 2)}) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
@@ -115,7 +124,7 @@ func TestErrors(t *testing.T) {
 		data string
 		want string
 	}{
-		"missing column":    {"sumbit,gpus,duration\n0,1,1\n", `has no column submit or submit_s or submit_time or arrival or arrival_time (the nearest is "sumbit"`},
+		"missing column":    {"sumbit,gpus,duration\n0,1,1\n", `has no column submit or submit_s or submit_time or arrival or arrival_time or release (the nearest is "sumbit"`},
 		"not a number":      {head + "0,two,1,1,b\n", `line 3: column gpus: "two" is not a number`},
 		"date":              {head + "2020-01-01,2,1,1,b\n", `line 3: column submit: "2020-01-01" is not a number`},
 		"negative":          {head + "0,1,-5,1,b\n", `line 3: column duration: is -5: it must not be negative`},
@@ -156,10 +165,39 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for i := range l.Rows {
-			if err := l.Rows[i].Check(); err != nil {
+		for i, row := range rowsOf(l) {
+			if err := row.Check(); err != nil {
 				t.Errorf("row %d: %v", i, err)
 			}
 		}
 	})
+}
+
+// TestKeys: columns of any numbers are read on request, for every job.
+func TestKeys(t *testing.T) {
+	type job struct {
+		Submit int64   `parquet:"submit"`
+		GPUs   int32   `parquet:"gpus"`
+		Run    float64 `parquet:"duration"`
+		Guess  float64 `parquet:"guess"`
+	}
+	csv := write(t, "jobs.csv", []byte("submit,Guess,gpus,duration,note\n0,-1.5,1,10,x\n3,1e30,2,20,y\n"))
+	file := write(t, "jobs.parquet", encode(t, []job{{0, 1, 10, -1.5}, {3, 2, 20, 1e30}}))
+	for _, path := range []string{csv, file} {
+		l, err := Read(path, Columns{Keys: []string{"duration", "guess"}})
+		if err != nil || !slices.Equal(l.Jobs[0].Keys, []float64{10, -1.5}) || !slices.Equal(l.Jobs[1].Keys, []float64{20, 1e30}) || l.Jobs[1].Duration != 20 {
+			t.Errorf("%s: %+v, %v", path, l, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"submit,gpus,duration,est\n0,1,1,1\n":     "has no column guess",
+		"submit,gpus,duration,guess\n0,1,1,\n":    "is empty",
+		"submit,gpus,duration,guess\n0,1,1,x\n":   "guess",
+		"submit,gpus,duration,guess\n0,1,1,Inf\n": "guess",
+		"submit,gpus,duration,guess\n0,1,1,NaN\n": "guess",
+	} {
+		if _, err := Read(write(t, "bad.csv", []byte(text)), Columns{Keys: []string{"guess"}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
 }

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
-	"yardstick/datasets"
 	"yardstick/datasets/table"
+	"yardstick/internal/input"
 )
 
 func (l *List) readCSV(path string, fields []field) error {
@@ -17,6 +16,10 @@ func (l *List) readCSV(path string, fields []field) error {
 		return err
 	}
 	defer csv.Close()
+	most, err := input.Rows.Value(csv.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	fields, at, err := locate(fields, csv.Header())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -29,7 +32,7 @@ func (l *List) readCSV(path string, fields []field) error {
 		if err != nil {
 			return err
 		}
-		var row datasets.Row
+		var job Job
 		for i := range fields {
 			f := &fields[i]
 			number, text := 0.0, csv.Text(at[i])
@@ -39,14 +42,17 @@ func (l *List) readCSV(path string, fields []field) error {
 					return err
 				}
 			}
-			if err := f.set(&row, number, text, there); err != nil {
+			if err := f.set(&job, number, text, there); err != nil {
 				return csv.Errorf(at[i], "%w", err)
 			}
 			if f.isSubmit {
-				l.Submits = append(l.Submits, decimal(strings.TrimSpace(text), number))
+				job.Submit = decimal(text, number)
 			}
 		}
-		l.Rows = append(l.Rows, row)
+		if int64(len(l.Jobs)) == most {
+			return fmt.Errorf("%s: line %d: has more than the %d rows that are read; $%s raises that", path, csv.Line(), most, input.Rows.Variable)
+		}
+		l.Jobs = append(l.Jobs, job)
 	}
 }
 
@@ -76,18 +82,18 @@ func (l *List) readParquet(path string, fields []field) error {
 			return err
 		}
 		for r := range batch.Rows {
-			var row datasets.Row
+			var job Job
 			for i := range fields {
 				c := file.Columns()[at[i]]
 				number, text, there := cell(batch, i, r, c.Kind)
-				if err := fields[i].set(&row, number, text, there); err != nil {
+				if err := fields[i].set(&job, number, text, there); err != nil {
 					return fmt.Errorf("%s: row %d: column %s %w", path, batch.First+int64(r)+1, c.Name, err)
 				}
 				if fields[i].isSubmit {
-					l.Submits = append(l.Submits, decimal("", number))
+					job.Submit = decimal("", number)
 				}
 			}
-			l.Rows = append(l.Rows, row)
+			l.Jobs = append(l.Jobs, job)
 		}
 	}
 	return nil

@@ -23,9 +23,10 @@ const (
 
 // Options say how a file is imported.
 type Options struct {
-	Trace  string   // name of the trace; "" is openb
-	Member string   // which file of an archive; see importer.Open
-	Rules  []string // cleaning rules by name; nil are the default ones
+	Trace  string         // name of the trace; "" is openb
+	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
+	Rules  []string       // cleaning rules by name; nil are the default ones
 }
 
 // Rules lists the cleaning rules, in the order of application. A list without
@@ -81,7 +82,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 		return nil, err
 	}
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), chosen, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), chosen, r, importer.Itself), r, o.Watch)
 }
 
 // file is an open list and where its columns are; -1 where there is none.
@@ -92,7 +93,7 @@ type file struct {
 }
 
 func open(in string, o Options) (*file, error) {
-	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member})
+	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Watch: o.Watch})
 	if err != nil {
 		return nil, err
 	}

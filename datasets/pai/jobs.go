@@ -63,7 +63,7 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	}
 	defer f.Close()
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r, o.Watch)
 }
 
 // file is an open job list and where its columns are.
@@ -75,7 +75,7 @@ type file struct {
 }
 
 func open(in string, o Options) (*file, error) {
-	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Nulls: []string{"nan", "None"}})
+	csv, err := importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Watch: o.Watch, Nulls: []string{"nan", "None"}})
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,10 @@ const (
 
 // Options say how a trace is imported. The zero value is a good one.
 type Options struct {
-	Trace  string   // name of the trace in the file written; "" stands for pai
-	Member string   // which file of an archive, for ImportJobs; see importer.Open
-	Rules  []string // cleaning rules by name; nil stands for the default ones
+	Trace  string         // name of the trace in the file written; "" stands for pai
+	Member string         // which file of an archive, for ImportJobs; see importer.Open
+	Watch  importer.Watch // follows the import
+	Rules  []string       // cleaning rules by name; nil stands for the default ones
 	// SortBytes is what each sort of Import holds in memory before it uses
 	// files; 0 stands for importer.SorterBytes.
 	SortBytes int

@@ -73,7 +73,7 @@ func join(in Tables, out string, o Options) (*importer.Report, error) {
 	byName.Close()
 	tasks.Close()
 	r := &importer.Report{}
-	return r, importer.Write(out, importer.Keep(j.jobs(joined), rules, r, (*Job).row), r)
+	return r, importer.Write(out, importer.Keep(j.jobs(joined), rules, r, (*Job).row), r, o.Watch)
 }
 
 // joiner joins the tables in three steps, each a merge of two sorted ones:
@@ -138,8 +138,8 @@ func tagColumns() []string {
 }
 
 // each calls read for each record of a table.
-func each(path, member string, columns []string, read func(*importer.CSV) error) error {
-	csv, err := importer.OpenCSV(path, importer.CSVOptions{Member: member, Header: columns, Nulls: []string{"nan"}})
+func (j *joiner) each(path, member string, columns []string, read func(*importer.CSV) error) error {
+	csv, err := importer.OpenCSV(path, importer.CSVOptions{Member: member, Watch: j.options.Watch, Header: columns, Nulls: []string{"nan"}})
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func each(path, member string, columns []string, read func(*importer.CSV) error)
 // end.
 func (j *joiner) readJobs(path string, add func(instance, name []byte, job importer.Pack) error) error {
 	number := uint64(0)
-	return each(path, "pai_job_table.csv", jobColumns(), func(c *importer.CSV) error {
+	return j.each(path, "pai_job_table.csv", jobColumns(), func(c *importer.CSV) error {
 		name := c.Bytes(0)
 		if len(name) == 0 {
 			return c.Errorf(0, "is empty")
@@ -191,7 +191,7 @@ func moment(c *importer.CSV, i int) (datasets.Opt[float64], error) {
 
 // readTags reads the table of group tags. A tag is a group and a workload.
 func (j *joiner) readTags(path string, tags *importer.Sorter) error {
-	return each(path, "pai_group_tag_table.csv", tagColumns(), func(c *importer.CSV) error {
+	return j.each(path, "pai_group_tag_table.csv", tagColumns(), func(c *importer.CSV) error {
 		j.value = importer.Pack(j.value[:0]).Text(c.Bytes(3)).Text(c.Bytes(4))
 		return tags.Add(c.Bytes(0), j.value)
 	})
@@ -224,7 +224,7 @@ func joinTags(byInstance, tags, byName *importer.Sorter) error {
 // readTasks reads the task table. A task is its name, number of instances,
 // start, CPUs and GPUs of an instance in percent, and type of GPU.
 func (j *joiner) readTasks(path string, tasks *importer.Sorter) error {
-	return each(path, "pai_task_table.csv", taskColumns(), func(c *importer.CSV) error {
+	return j.each(path, "pai_task_table.csv", taskColumns(), func(c *importer.CSV) error {
 		start, err := moment(c, 4)
 		if err != nil {
 			return err

@@ -95,13 +95,13 @@ func convertLog(in, out string, o Options) (*importer.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := importer.OpenJSON(in, o.Member)
+	f, err := importer.OpenJSON(in, o.Member, o.Watch)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(jobs(f, o), rules, r, (*Job).row), r)
+	return r, importer.Write(out, importer.Keep(jobs(f, o), rules, r, (*Job).row), r, o.Watch)
 }
 
 func jobs(f *importer.JSON, o Options) iter.Seq2[*Job, error] {

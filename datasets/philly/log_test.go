@@ -197,7 +197,7 @@ func TestImportLogOfThePublishedExcerpt(t *testing.T) {
 			t.Fatalf("%+v, but another program made %+v of it", row, w)
 		}
 	}
-	described, err := datasets.Describe(datasets.All(rows))
+	described, err := datasets.Describe(tracetest.All(rows))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ const RuleLucid = "lucid"
 type Options struct {
 	Trace  string         // name of the trace in the file written; "" stands for philly
 	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
 	Rules  []string       // cleaning rules by name; nil stands for the default ones
 	Clock  importer.Clock // reads the dates, which are local to the cluster (US Pacific) and say no zone
 }
@@ -67,12 +68,12 @@ func convert(in, out string, o Options) (*importer.Report, error) {
 	}
 	f := file{options: o}
 	columns := map[*int]string{&f.timestamp: "timestamp", &f.duration: "duration", &f.gpus: "num_gpus", &f.cluster: "cluster"}
-	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Columns: columns}); err != nil {
+	if f.CSV, err = importer.OpenCSV(in, importer.CSVOptions{Member: o.Member, Watch: o.Watch, Columns: columns}); err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := &importer.Report{Calendar: true}
-	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r)
+	return r, importer.Write(out, importer.Keep(importer.Records(f.CSV, f.row), rules, r, importer.Itself), r, o.Watch)
 }
 
 // file is an open philly.csv and where its columns are.

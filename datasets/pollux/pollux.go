@@ -16,9 +16,10 @@ import (
 
 // Options say how a file is imported.
 type Options struct {
-	Trace  string   // name of the trace; "" is pollux
-	Member string   // which file of an archive; see importer.Open
-	Rules  []string // cleaning rules by name; nil are the default ones
+	Trace  string         // name of the trace; "" is pollux
+	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
+	Rules  []string       // cleaning rules by name; nil are the default ones
 }
 
 func fields() []generic.Field {
@@ -48,7 +49,7 @@ func Import(in, out string, o Options) (*importer.Report, error) {
 	if o.Trace == "" {
 		o.Trace = "pollux"
 	}
-	r, err := generic.Convert(in, out, generic.Options{Trace: o.Trace, Fields: fields(), Member: o.Member, Rules: o.Rules})
+	r, err := generic.Convert(in, out, generic.Options{Trace: o.Trace, Fields: fields(), Member: o.Member, Watch: o.Watch, Rules: o.Rules})
 	if err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
 	}

@@ -25,17 +25,17 @@ func (c *convnet) batch() int64 { return int64(c.Batch) }
 
 func (c *convnet) keep() { c.work().Stored += element * c.batch() * c.at.elements() }
 
-// window is the shape and step of a convolution or pooling.
-type window struct{ height, width, stride, padHeight, padWidth int64 }
+// filter is the shape and step of a convolution or pooling.
+type filter struct{ height, width, stride, padHeight, padWidth int64 }
 
-// square returns a k×k window.
-func square(k, stride, pad int64) window { return window{k, k, stride, pad, pad} }
+// square returns a k×k filter.
+func square(k, stride, pad int64) filter { return filter{k, k, stride, pad, pad} }
 
-func (w window) slide(m image, channels int64) image {
+func (w filter) slide(m image, channels int64) image {
 	return image{channels, (m.height+2*w.padHeight-w.height)/w.stride + 1, (m.width+2*w.padWidth-w.width)/w.stride + 1}
 }
 
-func (c *convnet) convolve(out int64, w window) {
+func (c *convnet) convolve(out int64, w filter) {
 	in := c.at
 	c.at = w.slide(in, out)
 	weights := out * in.channels * w.height * w.width
@@ -61,13 +61,13 @@ func (c *convnet) normalise() {
 }
 
 // unit is a convolution without bias, batch normalisation and rectification.
-func (c *convnet) unit(out int64, w window) {
+func (c *convnet) unit(out int64, w filter) {
 	c.convolve(out, w)
 	c.normalise()
 	c.relu()
 }
 
-func (c *convnet) pool(w window) {
+func (c *convnet) pool(w filter) {
 	in := c.at
 	c.at = w.slide(in, in.channels)
 	c.kernel(0, c.batch()*(in.elements()+c.at.elements()))
@@ -75,7 +75,7 @@ func (c *convnet) pool(w window) {
 }
 
 // average pools each channel to one value.
-func (c *convnet) average() { c.pool(window{c.at.height, c.at.width, 1, 0, 0}) }
+func (c *convnet) average() { c.pool(filter{c.at.height, c.at.width, 1, 0, 0}) }
 
 // connect is a fully connected layer with bias.
 func (c *convnet) connect(out int64) {
@@ -174,7 +174,7 @@ func InceptionV3(batch int) *Architecture {
 	c := newConvnet("inception-v3", batch, 299)
 	for i, s := range []struct {
 		out  int64
-		w    window
+		w    filter
 		pool bool
 	}{{32, square(3, 2, 0), false}, {32, square(3, 1, 0), false}, {64, square(3, 1, 1), true}, {80, square(1, 1, 0), false}, {192, square(3, 1, 0), true}} {
 		c.layer(fmt.Sprintf("stem%d", i+1))
@@ -185,7 +185,7 @@ func InceptionV3(batch int) *Architecture {
 		c.end()
 	}
 	one, three, halve := square(1, 1, 0), square(3, 1, 1), square(3, 2, 0)
-	row, column := window{1, 7, 1, 0, 3}, window{7, 1, 1, 3, 0}
+	row, column := filter{1, 7, 1, 0, 3}, filter{7, 1, 1, 3, 0}
 	for i, pooled := range []int64{32, 64, 64} {
 		c.inception(fmt.Sprintf("a%d", i+1), average{three, pooled},
 			branch{{64, one}}, branch{{48, one}, {64, square(5, 1, 2)}}, branch{{64, one}, {96, three}, {96, three}})
@@ -207,13 +207,13 @@ func InceptionV3(batch int) *Architecture {
 // branch is a sequence of convolutions of one inception block.
 type branch []struct {
 	out int64
-	w   window
+	w   filter
 }
 
 // average is the pooling branch, with a 1×1 convolution of so many channels
 // after it, or none.
 type average struct {
-	w   window
+	w   filter
 	out int64
 }
 
@@ -253,7 +253,7 @@ func (c *convnet) concatenate(channels int64) {
 // convolution side by side.
 func (c *convnet) inceptionE(name string) {
 	one, three := square(1, 1, 0), square(3, 1, 1)
-	row, column := window{1, 3, 1, 0, 1}, window{3, 1, 1, 1, 0}
+	row, column := filter{1, 3, 1, 0, 1}, filter{3, 1, 1, 1, 0}
 	c.layer(name)
 	in := c.at
 	channels := c.branch(in, branch{{320, one}})

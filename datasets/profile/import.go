@@ -2,7 +2,6 @@ package profile
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"yardstick/internal/input"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 )
@@ -97,9 +97,9 @@ func readAll(r io.Reader) ([]byte, error) {
 	buffered := bufio.NewReader(r)
 	var source io.Reader = buffered
 	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
-		unzipped, err := gzip.NewReader(buffered)
+		unzipped, err := input.Gzip(buffered)
 		if err != nil {
-			return nil, fmt.Errorf("damaged gzip: %w", err)
+			return nil, err
 		}
 		source = unzipped
 	}

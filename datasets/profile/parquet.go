@@ -142,6 +142,9 @@ func ReadFile(path string) ([]Profile, error) {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
 	defer file.Close()
+	if by := file.Edited(); by != "" {
+		return nil, fmt.Errorf("profile: %s: was edited by %s, and its checksums no longer apply: remove the metadata of the file to use it as it is", path, by)
+	}
 	return readTable(file)
 }
 

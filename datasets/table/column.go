@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"yardstick/internal/output"
 )
 
 // Kind is what the values of a column are read as.
@@ -52,7 +54,7 @@ func Find(have []string, want ...string) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("has no column %s (the nearest is %q; columns are %s)",
-		strings.Join(want, " or "), nearest, strings.Join(have, ", "))
+		strings.Join(want, " or "), nearest, output.Name(strings.Join(have, ", ")))
 }
 
 // Nearest returns the known name that the fewest edits turn name into, the

@@ -2,13 +2,13 @@ package table
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
 	"yardstick/internal/input"
 )
 
@@ -19,7 +19,9 @@ type CSV struct {
 	header []string
 	record []string
 	line   int
+	size   int64
 	reader *csv.Reader
+	budget *budget
 	closer io.Closer
 }
 
@@ -35,8 +37,15 @@ func OpenCSV(path string) (*CSV, error) {
 		return nil, err
 	}
 	c.closer = f
+	if info, err := f.Stat(); err == nil {
+		c.size = info.Size()
+	}
 	return c, nil
 }
+
+// Size returns how many bytes the file takes, compressed as it may be; 0 if OpenCSV did
+// not open it.
+func (c *CSV) Size() int64 { return c.size }
 
 // NewCSV reads the header from r. The name appears in errors.
 //
@@ -45,16 +54,22 @@ func OpenCSV(path string) (*CSV, error) {
 func NewCSV(name string, r io.Reader) (*CSV, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
-		unzipped, err := gzip.NewReader(buffered)
+		unzipped, err := input.Gzip(buffered)
 		if err != nil {
-			return nil, fmt.Errorf("%s: damaged gzip: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		buffered = bufio.NewReaderSize(unzipped, 1<<16)
+	}
+	if head, _ := buffered.Peek(4); true {
+		if err := input.UTF8(head); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	if mark, _ := buffered.Peek(3); string(mark) == "\xef\xbb\xbf" { // UTF-8 byte order mark
 		_, _ = buffered.Discard(3)
 	}
-	c := &CSV{name: name, reader: csv.NewReader(buffered)}
+	c := &CSV{name: name, budget: &budget{in: buffered}}
+	c.reader = csv.NewReader(c.budget)
 	c.reader.ReuseRecord = true
 	if err := c.Next(); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -71,6 +86,9 @@ func NewCSV(name string, r io.Reader) (*CSV, error) {
 		seen[h] = true
 		c.header = append(c.header, h)
 	}
+	if err := Separated(c.header, ','); err != nil {
+		return nil, fmt.Errorf("%s: line 1: %w", name, err)
+	}
 	return c, nil
 }
 
@@ -80,6 +98,7 @@ func (c *CSV) Header() []string { return c.header }
 // Next reads the next record. At the end it returns io.EOF; every other error
 // names the file and the line.
 func (c *CSV) Next() (err error) {
+	c.budget.left = maxRecordBytes
 	c.record, err = c.reader.Read()
 	var parse *csv.ParseError
 	switch {
@@ -114,7 +133,7 @@ func (c *CSV) Number(i int) (v float64, ok bool, err error) {
 	}
 	v, err = strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, false, c.Errorf(i, "%q is not a number", s)
+		return 0, false, c.Errorf(i, "%.40q is not a number", s)
 	}
 	return v, true, nil
 }
@@ -131,4 +150,36 @@ func (c *CSV) Close() error {
 		return nil
 	}
 	return c.closer.Close()
+}
+
+// maxRecordBytes bounds one record; a longer one is a missing quote.
+const maxRecordBytes = 1 << 20
+
+// budget passes bytes on until there are too many for one record.
+type budget struct {
+	in   io.Reader
+	left int
+}
+
+func (b *budget) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("a record is longer than %d MiB: is a quote missing?", maxRecordBytes>>20)
+	}
+	n, err := b.in.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// Separated returns an error if a header shows that fields are not separated by the
+// given byte: it is one name, in which another separator is.
+func Separated(header []string, by byte) error {
+	if len(header) != 1 {
+		return nil
+	}
+	for _, other := range []string{";", "\t", "|", ","} {
+		if strings.Contains(header[0], other) && other != string(by) {
+			return fmt.Errorf("the fields seem to be separated by %q: they must be separated by %q", other, by)
+		}
+	}
+	return nil
 }

@@ -16,6 +16,10 @@ const (
 	maxPageBytes  = 1 << 28
 	maxPageValues = 1 << 24
 
+	// A page is unpacked in memory as a whole: it may have this, and ten times what it
+	// takes in the file.
+	freePageBytes = 1 << 24
+
 	// How much is read of a page to find its header, at first and at most.
 	headerBytes    = 1 << 12
 	maxHeaderBytes = 1 << 20
@@ -72,6 +76,9 @@ func (t *File) checkPages(m *format.ColumnMetaData) error {
 			return err
 		}
 		next := body + int64(header.CompressedPageSize)
+		if most := freePageBytes + 10*int64(header.CompressedPageSize); int64(header.UncompressedPageSize) > most && header.UncompressedPageSize <= maxPageBytes {
+			return fmt.Errorf("a page of %d bytes unpacks to %d, and %d of them are read: write smaller pages", header.CompressedPageSize, header.UncompressedPageSize, most)
+		}
 		if header.CompressedPageSize < 0 || header.UncompressedPageSize < 0 || header.UncompressedPageSize > maxPageBytes || next > end {
 			return fmt.Errorf("damaged: a page of %d bytes (%d uncompressed) at byte %d of a column that ends at byte %d",
 				header.CompressedPageSize, header.UncompressedPageSize, body, end)

@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"strings"
-	"yardstick/internal/input"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"yardstick/internal/input"
 )
 
 // File is an open Parquet file whose columns are neither nested nor repeated.
@@ -23,7 +24,8 @@ type File struct {
 	size    int64
 	closer  io.Closer
 	columns []Column
-	digests digests // nil if the file carries none
+	digests digests // nil if the file carries none, or none that apply
+	edited  string  // see Edited
 }
 
 // Open opens a Parquet file. The caller closes it.
@@ -78,6 +80,9 @@ func New(name string, r io.ReaderAt, size int64) (*File, error) {
 		}
 		return t.describe()
 	})
+	if err == nil && t.digests != nil && copiesDigests(t.file.Metadata().CreatedBy) {
+		err = t.compare()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -137,6 +142,9 @@ func (t *File) describe() error {
 	if total != md.NumRows {
 		return fmt.Errorf("damaged: the footer announces %d rows, its row groups hold %d", md.NumRows, total)
 	}
+	if err := input.Rows.Check(total, t.size); err != nil {
+		return err
+	}
 	return t.readDigests()
 }
 
@@ -151,10 +159,43 @@ func (t *File) readDigests() (err error) {
 	if t.digests, err = parseDigests(text); err != nil {
 		return err
 	}
+	if copiesDigests(t.file.Metadata().CreatedBy) {
+		return nil // the columns may be others
+	}
 	for _, c := range t.columns {
 		if _, ok := t.digests[c.Name]; !ok || c.Kind != Text && c.Kind != Number || len(t.digests) != len(t.columns) {
 			return fmt.Errorf("damaged: column %q of type %s does not match the list of checksums", c.Name, c.Type)
 		}
+	}
+	return nil
+}
+
+// copiesDigests reports whether a program of that name and version copies the metadata
+// of what it has read into what it writes, so that checksums may be those of other
+// values: pyarrow does, alone or under pandas. No damage turns our own name into its.
+func copiesDigests(createdBy string) bool {
+	return strings.HasPrefix(createdBy, "parquet-cpp-arrow version ")
+}
+
+// compare reads a file that another program wrote with checksums of ours. Where they
+// are those of its columns, they stay; otherwise the file was edited.
+func (t *File) compare() error {
+	var all []int
+	for i, c := range t.columns {
+		if c.Kind == Text || c.Kind == Number {
+			all = append(all, i)
+		}
+	}
+	differs := len(all) < len(t.columns)
+	for _, err := range t.Scan(all) {
+		if errors.Is(err, errDigest) {
+			differs = true
+		} else if err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), t.name+": "))
+		}
+	}
+	if differs {
+		t.edited, t.digests = t.file.Metadata().CreatedBy, nil
 	}
 	return nil
 }
@@ -191,6 +232,11 @@ func (t *File) Columns() []Column { return t.columns }
 
 // Rows returns the number of rows that the footer announces.
 func (t *File) Rows() int64 { return t.file.NumRows() }
+
+// Edited names the program that wrote the file anew, with other values than those that
+// the checksums in it are of. They are not applied then: nothing tells whether the file
+// is damaged. It is empty where the checksums hold, and where there never were any.
+func (t *File) Edited() string { return t.edited }
 
 // Close closes the file if Open opened it.
 func (t *File) Close() error {

@@ -102,10 +102,23 @@ func (s *scan) finish() error {
 	for _, r := range s.readers {
 		want, ok := s.file.digests[r.column.Name]
 		if !ok || want != r.digest.sum {
-			return fmt.Errorf("%s: damaged: column %s does not match its checksum", s.file.name, r.column.Name)
+			return fmt.Errorf("%s: damaged: column %s %w%s", s.file.name, r.column.Name, errDigest, s.file.writer())
 		}
 	}
 	return nil
+}
+
+// errDigest means that a column is not the one that was written.
+var errDigest = errors.New("does not match its checksum")
+
+// writer says what may have become of a file whose footer names another program than
+// this one.
+func (t *File) writer() string {
+	by := t.file.Metadata().CreatedBy
+	if by == createdBy {
+		return ""
+	}
+	return fmt.Sprintf(" (or %q edited it and kept the metadata %s: remove these, or edit with bench dataset slice)", by, digestKey)
 }
 
 func (s *scan) close() {

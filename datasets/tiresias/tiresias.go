@@ -18,10 +18,11 @@ import (
 
 // Options say how a file is imported.
 type Options struct {
-	Trace  string       // name of the trace; "" is tiresias
-	Unit   generic.Unit // of the times; None is seconds. Muri's are in milliseconds, those of Chronus in minutes.
-	Member string       // which file of an archive; see importer.Open
-	Rules  []string     // cleaning rules by name; nil are the default ones
+	Trace  string         // name of the trace; "" is tiresias
+	Unit   generic.Unit   // of the times; None is seconds. Muri's are in milliseconds, those of Chronus in minutes.
+	Member string         // which file of an archive; see importer.Open
+	Watch  importer.Watch // follows the import
+	Rules  []string       // cleaning rules by name; nil are the default ones
 }
 
 func fields(u generic.Unit) []generic.Field {
@@ -57,7 +58,7 @@ func Import(in, out string, o Options) (*importer.Report, error) {
 	if o.Unit == generic.Date {
 		return nil, fmt.Errorf("tiresias: the times of the format are numbers, not dates")
 	}
-	r, err := generic.Convert(in, out, generic.Options{Trace: o.Trace, Fields: fields(o.Unit), Member: o.Member, Rules: o.Rules})
+	r, err := generic.Convert(in, out, generic.Options{Trace: o.Trace, Fields: fields(o.Unit), Member: o.Member, Watch: o.Watch, Rules: o.Rules})
 	if err != nil {
 		return nil, fmt.Errorf("tiresias: %w", err)
 	}

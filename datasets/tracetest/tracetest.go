@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/csv"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -200,7 +201,7 @@ func canonical(rows []datasets.Row, keep func(datasets.Row) datasets.Row) []data
 // program computed of a public trace, to the digits that it printed.
 func CheckStatistics(t testing.TB, rows []datasets.Row, trace string) {
 	t.Helper()
-	s, err := datasets.Describe(datasets.All(rows))
+	s, err := datasets.Describe(All(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +235,18 @@ func CheckStatistics(t testing.TB, rows []datasets.Row, trace string) {
 		}
 		if math.Abs(c.got-want) > c.unit/2+1e-9 {
 			t.Errorf("%s of %s is %v, want %s", name, trace, c.got, text)
+		}
+	}
+}
+
+// All returns the rows of a slice as a sequence, for the functions that take
+// one.
+func All(rows []datasets.Row) iter.Seq2[datasets.Row, error] {
+	return func(yield func(datasets.Row, error) bool) {
+		for i := range rows {
+			if !yield(rows[i], nil) {
+				return
+			}
 		}
 	}
 }
