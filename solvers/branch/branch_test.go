@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -48,7 +49,7 @@ func nearest(v *big.Rat) float64 {
 // Every answer on thousands of tiny programs is the optimum found by
 // enumeration, and the bound at every node limit on the way is below it.
 func TestBruteForce(t *testing.T) {
-	const each = 450
+	each := tier.Draws(150, 450)
 	for name, generate := range families {
 		t.Run(name, func(t *testing.T) {
 			r := newRand(1)

@@ -3,6 +3,7 @@ package exhaustive
 import (
 	"math"
 	"math/bits"
+	"yardstick/internal/number"
 )
 
 // relaxation bounds nodes from below. From the node's time on, the GPUs that
@@ -14,12 +15,12 @@ type relaxation struct {
 	smith  []int     // place of each job in the order of falling weight/work
 
 	steps []step
-	list  []int   // waiting jobs by earliest start
-	start []int64 // earliest start of each waiting job
-	left  []int64 // work left in a simulation
-	twice []wide  // 2·∫ time d(work), relative to now
-	ends  []int64 // completion times of a simulation, in order
-	early []int64 // earliest ends, in order
+	list  []int            // waiting jobs by earliest start
+	start []int64          // earliest start of each waiting job
+	left  []int64          // work left in a simulation
+	twice []number.Uint128 // 2·∫ time d(work), relative to now
+	ends  []int64          // completion times of a simulation, in order
+	early []int64          // earliest ends, in order
 }
 
 // step is a capacity that holds from a time on.
@@ -30,20 +31,20 @@ type step struct {
 }
 
 // unreachable is the bound of a node without completions worth having.
-var unreachable = wide{math.MaxUint64 >> 1, 0}
+var unreachable = number.Uint128{Hi: math.MaxUint64 >> 1}
 
 func newRelaxation(p *problem) relaxation {
 	n := len(p.jobs)
-	r := relaxation{smith: make([]int, n), start: make([]int64, n), left: make([]int64, n), twice: make([]wide, n)}
+	r := relaxation{smith: make([]int, n), start: make([]int64, n), left: make([]int64, n), twice: make([]number.Uint128, n)}
 	for range n*2 + 2 { // no path has more decision points than releases and ends
 		r.frames = append(r.frames, make([]int64, n))
 	}
 	for i := range p.jobs {
 		for k := range p.jobs {
 			// weight_k/work_k > weight_i/work_i, by cross multiplication
-			a := product(p.jobs[k].weight, uint64(p.jobs[i].work))
-			b := product(p.jobs[i].weight, uint64(p.jobs[k].work))
-			if b.less(a) || a == b && k < i {
+			a := number.Product(p.jobs[k].weight, uint64(p.jobs[i].work))
+			b := number.Product(p.jobs[i].weight, uint64(p.jobs[k].work))
+			if b.Less(a) || a == b && k < i {
 				r.smith[i]++
 			}
 		}
@@ -59,7 +60,7 @@ func newRelaxation(p *problem) relaxation {
 // ranked SRPT bound and of the mean-busy-time bound, the latter mixed with the
 // former job by job; with weights SRPT is left out; for the makespan it is the
 // latest earliest end or the time at which the capacity has done all work.
-func (r *relaxation) bound(s *search) (bound, alone wide) {
+func (r *relaxation) bound(s *search) (bound, alone number.Uint128) {
 	r.capacity(s)
 	early := r.frames[len(s.past)]
 	alone = s.cost
@@ -72,26 +73,26 @@ func (r *relaxation) bound(s *search) (bound, alone wide) {
 		}
 		r.start[i], early[i] = start, end
 		if s.makespan {
-			alone = alone.max(wide{0, uint64(end)})
+			alone = alone.Max(number.Uint128{Lo: uint64(end)})
 		} else {
-			alone = alone.plus(product(s.jobs[i].weight, uint64(end)))
+			alone = alone.Plus(number.Product(s.jobs[i].weight, uint64(end)))
 		}
 		r.list = append(r.list, i)
 	}
-	if len(r.list) == 0 || !alone.less(s.ceiling) {
+	if len(r.list) == 0 || !alone.Less(s.ceiling) {
 		return alone, alone
 	}
 	insertionSort(r.list, func(a, b int) bool { return r.start[a] < r.start[b] })
 	if s.makespan {
 		r.simulate(s, s.waiting, false)
-		return alone.max(wide{0, uint64(r.ends[len(r.ends)-1])}), alone
+		return alone.Max(number.Uint128{Lo: uint64(r.ends[len(r.ends)-1])}), alone
 	}
 	bound = alone
 	if !s.weighted {
 		r.simulate(s, s.waiting, true)
-		if bound = bound.max(r.ranked(s, early)); !bound.less(s.ceiling) {
+		if bound = bound.Max(r.ranked(s, early)); !bound.Less(s.ceiling) {
 			return bound, alone
 		}
 	}
-	return bound.max(r.meanBusy(s, early)), alone
+	return bound.Max(r.meanBusy(s, early)), alone
 }

@@ -2,10 +2,11 @@ package exhaustive
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // decode turns a plan into a schedule. Jobs that may take any free GPUs get
@@ -79,7 +80,7 @@ func (p *problem) segments(out *sched.Schedule, i int, pl *plan, counts []int) e
 		}
 	}
 	id := p.jobs[i].id
-	place, err := cuts.Place(p.in, id, servers, parts)
+	place, err := partition.Place(p.in, id, servers, parts)
 	if err != nil {
 		return err
 	}
@@ -89,4 +90,64 @@ func (p *problem) segments(out *sched.Schedule, i int, pl *plan, counts []int) e
 	}
 	out.Segments = append(out.Segments, sched.Segment{Job: id, Start: start + load, End: sched.Time(pl.end[i]), Phase: sched.Train, Place: place})
 	return nil
+}
+
+// planOf returns the plan that a schedule is.
+//
+// Errors: it is not of class N, a job is missing, interrupted, early or runs for
+// less than it takes on its GPUs, or servers have fewer GPUs than are held.
+func (p *problem) planOf(s *sched.Schedule) (plan, error) {
+	out := newPlan(len(p.jobs))
+	if s.Class != (sched.Class{Kind: sched.N}) {
+		return out, fmt.Errorf("it is of class %v, not N", s.Class)
+	}
+	index := make([]int, len(p.jobs))
+	for i := range p.jobs {
+		index[p.jobs[i].id] = i
+	}
+	for _, seg := range s.Segments {
+		if seg.Job < 0 || int(seg.Job) >= len(index) {
+			return out, fmt.Errorf("there is no job %d", seg.Job)
+		}
+		i := index[seg.Job]
+		counts := make([]int, len(p.free))
+		for _, sh := range seg.Place.Shares {
+			if sh.Server < 0 || sh.Server >= len(counts) {
+				return out, fmt.Errorf("job %d: there is no server %d", seg.Job, sh.Server)
+			}
+			counts[sh.Server] += sh.GPUs
+		}
+		switch {
+		case out.counts[i] == nil:
+			out.start[i], out.counts[i] = int64(seg.Start), counts
+		case int64(seg.Start) != out.end[i] || !slices.Equal(out.counts[i], counts):
+			return out, fmt.Errorf("job %d is interrupted or moved at %v", seg.Job, seg.Start)
+		}
+		out.end[i] = int64(seg.End)
+	}
+	var key patternKey
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		gpus := 0
+		for _, n := range out.counts[i] {
+			gpus += n
+		}
+		if gpus != j.gang || out.start[i] < j.release || out.end[i] < out.start[i]+p.durationOn(&key, j, out.counts[i]) {
+			return out, fmt.Errorf("job %d runs from %v to %v on %d GPUs, which is not what it takes", j.id, sched.Time(out.start[i]), sched.Time(out.end[i]), gpus)
+		}
+		out.end[i] = out.start[i] + p.durationOn(&key, j, out.counts[i]) // with its stages laid out at best
+	}
+	for i := range p.jobs {
+		for m, free := range p.free {
+			for k := range p.jobs {
+				if out.counts[k] != nil && out.start[k] <= out.start[i] && out.start[i] < out.end[k] {
+					free -= out.counts[k][m]
+				}
+			}
+			if free < 0 {
+				return out, fmt.Errorf("server %d has too few GPUs at %v", m, sched.Time(out.start[i]))
+			}
+		}
+	}
+	return out, nil
 }

@@ -33,7 +33,6 @@ import (
 	"context"
 	"fmt"
 
-	"yardstick/bounds"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
@@ -50,25 +49,44 @@ import (
 // maximised objectives, more than 64 jobs, numbers or gangs too large for the
 // search's tables, and where the schedule found goes on after sched.MaxTime.
 func Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
+	return Search{}.Solve(ctx, in, obj, l)
+}
+
+// Search is a search with what is known before. The zero value knows nothing.
+type Search struct {
+	// Start is a schedule of class N to begin with, or nil. It directs the search and
+	// proves nothing: one that the search's own checks do not accept is an error.
+	Start *sched.Schedule
+}
+
+// Solve is the package's Solve, from that start.
+func (k Search) Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
 		return nil, fmt.Errorf("exhaustive: %w", err)
 	}
-	root, err := bounds.Best(in, obj)
+	s := newSearch(ctx, p, l)
+	if k.Start != nil {
+		pl, err := p.planOf(k.Start)
+		if err != nil {
+			return nil, fmt.Errorf("exhaustive: the schedule to begin with: %w", err)
+		}
+		s.improve(pl)
+	}
+	s.improve(firstIncumbent(p))
+	root, err := s.root(ctx)
+	if err == nil && s.best.cost.Cmp(root) > 0 {
+		err = s.run(p.rescale(root))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("exhaustive: %w", err)
-	}
-	s := newSearch(ctx, p, l)
-	s.improve(firstIncumbent(p))
-	if s.best.cost.Cmp(root.Value) > 0 {
-		s.run(p.rescale(root.Value))
 	}
 	r := &exact.Result{Class: sched.Class{Kind: sched.N}, Termination: milp.Optimal, Cost: s.best.cost, Bound: s.best.cost, Nodes: s.nodes}
 	if s.stopped != "" {
 		r.Termination = s.stopped
 		r.Bound = p.unscale(s.lower)
-		if root.Value.Cmp(r.Bound) > 0 {
-			r.Bound = root.Value
+		if root.Cmp(r.Bound) > 0 {
+			r.Bound = root
 		}
 		if s.best.cost.Cmp(r.Bound) <= 0 { // the bound met the incumbent all the same
 			r.Termination, r.Bound = milp.Optimal, s.best.cost

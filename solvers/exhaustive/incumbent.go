@@ -3,6 +3,7 @@ package exhaustive
 import (
 	"cmp"
 	"slices"
+	"yardstick/internal/number"
 )
 
 // maxTrials bounds the schedules tried for the first incumbent, times the
@@ -61,16 +62,16 @@ func firstIncumbent(p *problem) plan {
 func (p *problem) cheaper(a, b plan) bool {
 	ca, sa := p.planCost(a)
 	cb, sb := p.planCost(b)
-	return ca.less(cb) || ca == cb && sa < sb
+	return ca.Less(cb) || ca == cb && sa < sb
 }
 
-func (p *problem) planCost(pl plan) (cost wide, sum int64) {
+func (p *problem) planCost(pl plan) (cost number.Uint128, sum int64) {
 	for i, end := range pl.end {
 		sum += end
 		if p.makespan {
-			cost = cost.max(wide{0, uint64(end)})
+			cost = cost.Max(number.Uint128{Lo: uint64(end)})
 		} else {
-			cost = cost.plus(product(p.jobs[i].weight, uint64(end)))
+			cost = cost.Plus(number.Product(p.jobs[i].weight, uint64(end)))
 		}
 	}
 	return cost, sum

@@ -3,6 +3,7 @@ package exhaustive
 import (
 	"math/bits"
 	"slices"
+	"yardstick/internal/number"
 )
 
 const (
@@ -27,7 +28,7 @@ type nodeKey struct {
 }
 
 type remembered struct {
-	cost wide
+	cost number.Uint128
 	sum  uint64  // of the ends of started jobs
 	ends []int64 // of started jobs; nil if costs are exact and nothing clashes
 	load []held  // by class, then falling end; all jobs together come first, as class anyGPUs
@@ -76,15 +77,15 @@ func (m *memo) dominated(s *search) bool {
 func (a *remembered) dominates(s *search, b *remembered) bool {
 	switch {
 	case s.makespan: // ties of the makespan are broken by the sum, so that left shifts always gain
-		if b.cost.less(a.cost) || b.sum < a.sum {
+		if b.cost.Less(a.cost) || b.sum < a.sum {
 			return false
 		}
 	case s.exact:
-		if b.cost.less(a.cost) {
+		if b.cost.Less(a.cost) {
 			return false
 		}
 	default: // rounded weights lose less than one per unit of time
-		if b.cost.less(a.cost.plus(wide{0, a.sum})) && !slices.Equal(a.ends, b.ends) {
+		if b.cost.Less(a.cost.Plus(number.Uint128{Lo: a.sum})) && !slices.Equal(a.ends, b.ends) {
 			return false
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 const (
@@ -107,18 +107,18 @@ func (p *problem) newJob(id sched.JobID, kinds map[int]int) (job, error) {
 	}
 	j := job{id: id, release: int64(src.Release), gang: src.Gang()}
 	if src.ConstantIteration() {
-		d, err := cuts.MinDuration(p.in, id)
+		d, err := partition.MinDuration(p.in, id)
 		j.short = int64(src.Load + d)
 		j.long = j.short
 		j.choices = []choice{{j.short, anyGPUs}}
 		j.work = int64(j.gang) * j.short
 		return j, err
 	}
-	patterns, err := cuts.Patterns(p.in, id, maxPatterns)
+	patterns, err := partition.Patterns(p.in, id, maxPatterns)
 	if err != nil {
 		return j, err
 	}
-	slices.SortStableFunc(patterns, func(a, b cuts.Pattern) int { return cmp.Compare(a.Duration, b.Duration) })
+	slices.SortStableFunc(patterns, func(a, b partition.Pattern) int { return cmp.Compare(a.Duration, b.Duration) })
 	j.duration = make(map[string]int64, len(patterns))
 	var key patternKey
 	var more []pattern // of the current duration
@@ -234,14 +234,14 @@ func (p *problem) checkRange() error {
 }
 
 // unscale turns a lower bound in the search's units into one on the objective.
-func (p *problem) unscale(v wide) *big.Rat {
-	cost := new(big.Rat).SetInt(v.big())
+func (p *problem) unscale(v number.Uint128) *big.Rat {
+	cost := new(big.Rat).SetInt(v.Big())
 	return p.obj.FromBase(p.in, cost.Mul(cost, p.scale))
 }
 
 // rescale turns an objective value into the search's units, rounded up.
-func (p *problem) rescale(cost *big.Rat) wide {
+func (p *problem) rescale(cost *big.Rat) number.Uint128 {
 	v := p.obj.ToBase(p.in, cost)
 	v.Quo(v, p.scale)
-	return wideOf(number.CeilInt(v))
+	return number.NewUint128(number.CeilInt(v))
 }

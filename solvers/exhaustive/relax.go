@@ -1,6 +1,9 @@
 package exhaustive
 
-import "math/bits"
+import (
+	"math/bits"
+	"yardstick/internal/number"
+)
 
 // capacity lists the steps of free GPUs from now on.
 func (r *relaxation) capacity(s *search) {
@@ -27,11 +30,13 @@ func (r *relaxation) capacity(s *search) {
 // none.
 func (r *relaxation) earliest(s *search, i int) (start, end int64) {
 	j := &s.jobs[i]
-	from := max(s.now, j.release)
+	from := max(s.now, s.first[i])
 	if j.duration == nil && s.couldStartEarlier(i, anyGPUs) {
-		if from = r.unblocked(s, i); from == never {
+		open := r.unblocked(s, i)
+		if open == never {
 			return never, never
 		}
+		from = max(from, open)
 	}
 	k := 0
 	for r.steps[k].total < j.gang || k+1 < len(r.steps) && r.steps[k+1].at <= from {
@@ -84,7 +89,7 @@ func (r *relaxation) unblocked(s *search, i int) int64 {
 func (r *relaxation) simulate(s *search, set uint64, srpt bool) {
 	r.ends = r.ends[:0]
 	for _, i := range r.list {
-		r.left[i], r.twice[i] = s.jobs[i].work, wide{}
+		r.left[i], r.twice[i] = s.jobs[i].work, number.Uint128{}
 	}
 	released, k := 0, 0 // jobs of list, steps passed
 	open := bits.OnesCount64(set)
@@ -119,8 +124,8 @@ func (r *relaxation) simulate(s *search, set uint64, srpt bool) {
 			}
 			// Work done+1 … done+y of this stretch, at (at + work/capacity).
 			y := min(r.left[best], room-done)
-			spread := product(uint64(y), uint64(2*done+y)).over(uint64(capacity))
-			r.twice[best] = r.twice[best].plus(product(uint64(2*y), uint64(at-s.now))).plus(spread)
+			spread := number.Product(uint64(y), uint64(2*done+y)).Over(uint64(capacity))
+			r.twice[best] = r.twice[best].Plus(number.Product(uint64(2*y), uint64(at-s.now))).Plus(spread)
 			done += y
 			if r.left[best] -= y; r.left[best] == 0 {
 				open--
@@ -133,7 +138,7 @@ func (r *relaxation) simulate(s *search, set uint64, srpt bool) {
 
 // ranked is Σ_k max(k-th earliest end, k-th completion under SRPT), plus the
 // jobs started; simulate has been run.
-func (r *relaxation) ranked(s *search, early []int64) wide {
+func (r *relaxation) ranked(s *search, early []int64) number.Uint128 {
 	r.early = r.early[:0]
 	for _, i := range r.list {
 		r.early = append(r.early, early[i])
@@ -143,32 +148,32 @@ func (r *relaxation) ranked(s *search, early []int64) wide {
 	for k, c := range r.ends {
 		sum += uint64(max(s.now+c, r.early[k]))
 	}
-	return s.cost.plus(wide{0, sum})
+	return s.cost.Plus(number.Uint128{Lo: sum})
 }
 
 // meanBusy is the largest of Σ_{i in A} w_i (M_i + d_i/2) + Σ_{i not in A} w_i
 // (earliest end of i) that it finds, plus the jobs started, where M are the
 // mean busy times when the jobs in A have the capacity for themselves. It
 // starts from all jobs and leaves those out that gain from it.
-func (r *relaxation) meanBusy(s *search, early []int64) (best wide) {
+func (r *relaxation) meanBusy(s *search, early []int64) (best number.Uint128) {
 	set := s.waiting
 	for set != 0 {
 		r.simulate(s, set, false)
-		var sum wide // twice the bound
+		var sum number.Uint128 // twice the bound
 		keep := set
 		for _, i := range r.list {
 			j := &s.jobs[i]
 			own := uint64(2 * early[i])
 			if set>>i&1 == 1 {
-				busy := uint64(2*s.now+j.short) + r.twice[i].over(uint64(j.work)).lo
+				busy := uint64(2*s.now+j.short) + r.twice[i].Over(uint64(j.work)).Lo
 				if busy <= own {
 					keep &^= 1 << i
 				}
 				own = busy
 			}
-			sum = sum.plus(product(j.weight, own))
+			sum = sum.Plus(number.Product(j.weight, own))
 		}
-		best = best.max(sum.half().plus(s.cost))
+		best = best.Max(sum.Half().Plus(s.cost))
 		if keep == set {
 			break
 		}

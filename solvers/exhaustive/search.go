@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"time"
 
+	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -36,18 +38,25 @@ type search struct {
 	now        int64
 	waiting    uint64 // jobs not started, released or not
 	running    uint64
-	total      int  // free GPUs
-	cost       wide // of the jobs started; for the makespan, the last end
+	total      int            // free GPUs
+	cost       number.Uint128 // of the jobs started; for the makespan, the last end
 	sumOfEnds  uint64
 	past       []moment
 
 	best    incumbent
-	ceiling wide // nodes whose bound reaches it are left out
-	lower   wide // no schedule costs less: proven by the rounds before
-	open    wide // least bound of the nodes that a limit left open
-	sweep   int  // such nodes that may still be bounded one by one
+	ceiling number.Uint128 // nodes whose bound reaches it are left out
+	lower   number.Uint128 // no schedule costs less: proven by the rounds before
+	open    number.Uint128 // least bound of the nodes that a limit left open
+	sweep   int            // such nodes that may still be bounded one by one
 	nodes   int
 	stopped milp.Termination
+
+	prices      *bounds.JobPrices // that fix starts, or nil
+	first, last []int64           // by job: the starts that can cost less than the round's ceiling
+
+	least   number.Uint128 // what the prices prove of every schedule
+	excess  []excess       // by job, or nil without prices
+	exceeds int64          // of the jobs started
 
 	clashes []clash
 	clashed uint64  // the members of clashes
@@ -71,7 +80,7 @@ const maxSweep = 20_000
 
 func newSearch(ctx context.Context, p *problem, l milp.Limits) *search {
 	n := len(p.jobs)
-	s := &search{problem: p, ctx: ctx, limits: l, start: make([]int64, n), end: make([]int64, n), choice: make([]int, n), total: p.gpus,
+	s := &search{problem: p, ctx: ctx, limits: l, start: make([]int64, n), end: make([]int64, n), choice: make([]int, n), first: make([]int64, n), last: make([]int64, n), total: p.gpus,
 		ceiling: unreachable}
 	if l.Time > 0 {
 		s.began = time.Now()
@@ -90,44 +99,61 @@ func newPlan(n int) plan {
 // below any target are below the first.
 const steps = 4
 
+// pricedSteps are those where prices at the root leave less to raise.
+const pricedSteps = 2
+
 // run searches round by round until the incumbent is proven optimal or a limit
 // is reached. No schedule costs less than root. Each round looks only for what
 // costs less than a target, the next of some steps from root to the incumbent:
 // there are far fewer nodes below low targets, and a round that ends has proven
 // its target.
-func (s *search) run(root wide) {
-	step := s.rescale(s.best.cost).minus(root)
-	if !s.makespan {
-		step = step.over(steps)
+func (s *search) run(root number.Uint128) error {
+	step := s.rescale(s.best.cost).Minus(root)
+	switch {
+	case s.makespan:
+	case s.prices != nil:
+		step = step.Over(pricedSteps)
+	default:
+		step = step.Over(steps)
 	}
-	for target := root; s.stopped == "" && s.lower.less(s.rescale(s.best.cost)); {
-		if target = target.max(s.lower); len(s.found) == 0 {
-			target = target.plus(step).plus(wide{0, 1})
+	for target := root; s.stopped == "" && s.lower.Less(s.rescale(s.best.cost)); {
+		if target = target.Max(s.lower); len(s.found) == 0 {
+			target = target.Plus(step).Plus(number.Uint128{Lo: 1})
 		}
-		s.round(target)
+		if err := s.round(target); err != nil {
+			return err
+		}
 		s.learn()
 	}
+	return nil
 }
 
 // round searches the whole tree, from the first release on, for a plan of the
 // relaxation that costs less than the incumbent and less than the target. It
 // proves a lower bound.
-func (s *search) round(target wide) {
+func (s *search) round(target number.Uint128) error {
 	s.seen, s.found = newMemo(), nil
 	s.ceiling, s.open, s.sweep = s.rescale(s.best.cost), unreachable, maxSweep
-	if target.less(s.ceiling) {
+	if target.Less(s.ceiling) {
 		s.ceiling = target
 	}
-	first := int64(never)
-	for i := range s.jobs {
-		first = min(first, s.jobs[i].release)
+	any, err := s.narrow()
+	if err != nil {
+		return err
 	}
-	s.node(first, wide{})
+	if any {
+		first := int64(never)
+		for i := range s.jobs {
+			first = min(first, s.jobs[i].release)
+		}
+		s.node(first, number.Uint128{})
+	}
 	lower := s.ceiling
-	if s.open.less(lower) {
+	if s.open.Less(lower) {
 		lower = s.open
 	}
-	s.lower = s.lower.max(lower)
+	s.lower = s.lower.Max(lower)
+	return nil
 }
 
 // improve takes a complete plan as the incumbent if it costs less.
@@ -139,7 +165,7 @@ func (s *search) improve(pl plan) {
 	cost := s.obj.Cost(s.in, completion)
 	if s.best.cost == nil || cost.Cmp(s.best.cost) < 0 {
 		s.best = incumbent{pl, cost}
-		if c := s.rescale(cost); c.less(s.ceiling) {
+		if c := s.rescale(cost); c.Less(s.ceiling) {
 			s.ceiling = c
 		}
 	}
@@ -148,7 +174,7 @@ func (s *search) improve(pl plan) {
 // node enters the decision point at time t: jobs that end at t leave, the node
 // is bounded, and the sets of jobs to start at t are branched on. No schedule
 // of the node costs less than atLeast.
-func (s *search) node(t int64, atLeast wide) {
+func (s *search) node(t int64, atLeast number.Uint128) {
 	if s.stop() {
 		if s.sweep == 0 {
 			s.leaveOpen(atLeast)
@@ -161,11 +187,12 @@ func (s *search) node(t int64, atLeast wide) {
 	before, ended := s.now, s.leave(t)
 	s.now = t
 
-	if !s.missedHole() {
+	atLeast = atLeast.Max(s.priced())
+	if atLeast.Less(s.ceiling) && !s.tooLate() && !s.missedHole() {
 		bound, alone := s.relax.bound(s)
-		bound = bound.max(atLeast)
+		bound = bound.Max(atLeast)
 		switch {
-		case !bound.less(s.ceiling):
+		case !bound.Less(s.ceiling):
 		case s.stopped != "":
 			s.leaveOpen(bound)
 		case !s.seen.dominated(s):
@@ -178,8 +205,8 @@ func (s *search) node(t int64, atLeast wide) {
 }
 
 // leaveOpen notes that a limit has left a node open.
-func (s *search) leaveOpen(bound wide) {
-	if bound.less(s.open) {
+func (s *search) leaveOpen(bound number.Uint128) {
+	if bound.Less(s.open) {
 		s.open = bound
 	}
 }
@@ -237,17 +264,17 @@ func (s *search) fits(running uint64, class int) bool {
 // settled. The node's bound serves to stop once the incumbent meets it; floor
 // is the cost if every waiting job ended when the node's relaxation says it can
 // at the earliest, and is raised with every start that ends later.
-func (s *search) branch(i int, bound, floor wide) {
+func (s *search) branch(i int, bound, floor number.Uint128) {
 	for ; i < len(s.jobs); i++ {
 		if s.stopped != "" && s.sweep == 0 {
-			s.leaveOpen(bound.max(floor))
+			s.leaveOpen(bound.Max(floor))
 			return
 		}
-		if !bound.less(s.ceiling) {
+		if !bound.Less(s.ceiling) {
 			return
 		}
 		j := &s.jobs[i]
-		if s.waiting>>i&1 == 0 || j.release > s.now || j.gang > s.total || j.twins&s.waiting&^s.clashed != 0 && s.clashed>>i&1 == 0 {
+		if s.waiting>>i&1 == 0 || s.first[i] > s.now || j.gang > s.total || j.twins&s.waiting&^s.clashed != 0 && s.clashed>>i&1 == 0 {
 			continue
 		}
 		for k := range j.choices {
@@ -256,7 +283,7 @@ func (s *search) branch(i int, bound, floor wide) {
 				continue
 			}
 			raised := s.raised(floor, i, s.now+c.duration)
-			if !raised.less(s.ceiling) {
+			if !raised.Less(s.ceiling) {
 				break // longer ones raise it more
 			}
 			if !s.couldStartEarlier(i, c.class) {
@@ -264,11 +291,11 @@ func (s *search) branch(i int, bound, floor wide) {
 			}
 		}
 	}
-	s.advance(bound.max(floor))
+	s.advance(bound.Max(floor))
 }
 
 // try starts job i now with its k-th choice and goes on with the jobs after it.
-func (s *search) try(i, k int, bound, floor wide) {
+func (s *search) try(i, k int, bound, floor number.Uint128) {
 	end := s.now + s.jobs[i].choices[k].duration
 	cost := s.cost
 	s.start[i], s.end[i], s.choice[i] = s.now, end, k
@@ -277,11 +304,17 @@ func (s *search) try(i, k int, bound, floor wide) {
 	s.total -= s.jobs[i].gang
 	s.cost = s.costWith(i, end)
 	s.sumOfEnds += uint64(end)
+	exceeds := s.exceeds
+	if s.excess != nil {
+		more, _, _ := s.excess[i].of(s.now) // within its window
+		s.exceeds += more
+	}
 
 	if !s.clashesWith(i) {
 		s.branch(i+1, bound, floor)
 	}
 
+	s.exceeds = exceeds
 	s.sumOfEnds -= uint64(end)
 	s.cost = cost
 	s.total += s.jobs[i].gang
@@ -290,24 +323,24 @@ func (s *search) try(i, k int, bound, floor wide) {
 }
 
 // raised returns the floor given that job i, which fits now, ends at end.
-func (s *search) raised(floor wide, i int, end int64) wide {
+func (s *search) raised(floor number.Uint128, i int, end int64) number.Uint128 {
 	if s.makespan {
-		return floor.max(wide{0, uint64(end)})
+		return floor.Max(number.Uint128{Lo: uint64(end)})
 	}
-	return floor.plus(product(s.jobs[i].weight, uint64(end-s.relax.frames[len(s.past)][i])))
+	return floor.Plus(number.Product(s.jobs[i].weight, uint64(end-s.relax.frames[len(s.past)][i])))
 }
 
 // costWith returns the cost of the jobs started and job i ending at end.
-func (s *search) costWith(i int, end int64) wide {
+func (s *search) costWith(i int, end int64) number.Uint128 {
 	if s.makespan {
-		return s.cost.max(wide{0, uint64(end)})
+		return s.cost.Max(number.Uint128{Lo: uint64(end)})
 	}
-	return s.cost.plus(product(s.jobs[i].weight, uint64(end)))
+	return s.cost.Plus(number.Product(s.jobs[i].weight, uint64(end)))
 }
 
 // advance goes on to the next release or end. A node with nothing left to
 // happen and jobs left to start leads nowhere.
-func (s *search) advance(atLeast wide) {
+func (s *search) advance(atLeast number.Uint128) {
 	if s.waiting == 0 {
 		s.complete()
 		return
@@ -332,7 +365,7 @@ func (s *search) advance(atLeast wide) {
 // complete looks for servers for a plan of the relaxation. If there are none,
 // its cost is all that the round can prove.
 func (s *search) complete() {
-	if !s.cost.less(s.ceiling) {
+	if !s.cost.Less(s.ceiling) {
 		return
 	}
 	if s.stopped != "" {
@@ -352,7 +385,7 @@ func (s *search) complete() {
 	s.leaveOpen(cost)
 	b := &builder{problem: s.problem}
 	s.improve(b.build(order))
-	if cost.less(s.ceiling) {
+	if cost.Less(s.ceiling) {
 		s.ceiling = cost
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
@@ -41,7 +42,9 @@ func searchFrom(t *testing.T, in *sched.Instance, obj sched.Objective) (*search,
 	}
 	s := newSearch(t.Context(), p, exact.Limits{})
 	s.improve(oneByOne(p))
-	s.run(wide{})
+	if err := s.run(number.Uint128{}); err != nil {
+		t.Fatal(err)
+	}
 	return s, s.best.cost
 }
 

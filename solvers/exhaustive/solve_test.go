@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"yardstick/bounds"
+	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 func mustSolve(t *testing.T, in *sched.Instance, obj sched.Objective, l exact.Limits) *exact.Result {
@@ -106,7 +108,7 @@ func TestPoolAgainstServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			patterns, err := cuts.Patterns(in, p.jobs[0].id, 0)
+			patterns, err := partition.Patterns(in, p.jobs[0].id, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +129,9 @@ func TestPoolAgainstServers(t *testing.T) {
 			p.jobs[0].choices = []choice{{p.jobs[0].short, p.packer.extend(0, class)}}
 			s := newSearch(t.Context(), p, exact.Limits{})
 			s.improve(oneByOne(p))
-			s.run(wide{})
+			if err := s.run(number.Uint128{}); err != nil {
+				t.Fatal(err)
+			}
 			if s.best.cost.Cmp(want) != 0 {
 				t.Errorf("seed %d, %v: %v with servers, %v with a pool", seed, obj, s.best.cost, want)
 			}
@@ -138,7 +142,7 @@ func TestPoolAgainstServers(t *testing.T) {
 // TestWeights: weights that no common power of two makes small integers are
 // rounded down in bounds, but the optimum stays exact.
 func TestWeights(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(tier.Draws(50, 200)) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		in := randomInstance(rng, 2+rng.IntN(3))
 		for i := range in.Jobs {
@@ -272,34 +276,6 @@ func TestManyJobs(t *testing.T) {
 	in := schedtest.Plain(schedtest.Servers(4, 4), jobs...)
 	if r := mustSolve(t, in, sched.TotalJCT, exact.Limits{Nodes: 100_000}); r.Termination != milp.Optimal {
 		t.Errorf("%s", r.Termination)
-	}
-}
-
-func TestWide(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 7))
-	draw := func() wide { return wide{rng.Uint64() >> (1 + rng.IntN(60)), rng.Uint64()} }
-	for range 2000 {
-		a, b, d := draw(), draw(), rng.Uint64()>>rng.IntN(63)+1
-		x, y := a.big(), b.big()
-		sum := new(big.Int).Add(x, y)
-		if got := a.plus(b); got.big().Cmp(sum) != 0 || got != wideOf(sum) {
-			t.Fatalf("%v + %v = %v", a, b, got)
-		}
-		if got := product(a.lo, b.lo).big(); got.Cmp(new(big.Int).Mul(new(big.Int).SetUint64(a.lo), new(big.Int).SetUint64(b.lo))) != 0 {
-			t.Fatalf("%d · %d = %v", a.lo, b.lo, got)
-		}
-		if got := a.over(d).big(); got.Cmp(new(big.Int).Quo(x, new(big.Int).SetUint64(d))) != 0 {
-			t.Fatalf("%v / %d = %v", a, d, got)
-		}
-		if got := a.half().big(); got.Cmp(new(big.Int).Rsh(new(big.Int).Add(x, big.NewInt(1)), 1)) != 0 {
-			t.Fatalf("half of %v is %v", a, got)
-		}
-		if diff := new(big.Int).Sub(x, y); diff.Sign() >= 0 && a.minus(b).big().Cmp(diff) != 0 || diff.Sign() < 0 && a.minus(b) != (wide{}) {
-			t.Fatalf("%v − %v = %v", a, b, a.minus(b))
-		}
-		if a.less(b) != (x.Cmp(y) < 0) || a.max(b).big().Cmp(x) < 0 || a.max(b).big().Cmp(y) < 0 {
-			t.Fatalf("order of %v and %v", a, b)
-		}
 	}
 }
 

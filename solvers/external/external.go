@@ -17,11 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
+	"yardstick/internal/output"
 	"yardstick/solvers/milp"
 )
 
@@ -129,16 +129,19 @@ func (s *Solver) Solve(ctx context.Context, m *milp.Model, _ milp.Start, l milp.
 	case len(m.Vars) == 0: // the programs disagree about files without columns
 		return constant(m), nil
 	}
-	folder, err := os.MkdirTemp("", "yardstick-"+s.Name()+"-")
+	folder, remove, err := output.TemporaryFolder(s.Name())
 	if err != nil {
 		return nil, fmt.Errorf("external: %w", err)
 	}
-	defer os.RemoveAll(folder)
+	defer remove()
 	args, files := s.program.args(whole, l)
 	if err := writeFiles(folder, whole, files); err != nil {
 		return nil, fmt.Errorf("external: %w", err)
 	}
 	r := s.run(ctx, folder, args, l.Time)
+	if output.Full(r.err) { // it was not even started
+		return nil, fmt.Errorf("external: starting %s: %w", s.Name(), r.err)
+	}
 	var res *milp.Result
 	switch {
 	case r.stopped != "":

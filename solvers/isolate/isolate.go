@@ -3,8 +3,10 @@
 // the child and not the program.
 //
 // The child is the same executable, started again: its main function calls
-// Main before anything else, which serves one solve and exits. Model and result
-// travel through pipes in encoding/gob, which keeps every bit of a float64.
+// Main before anything else, which serves one solve and exits. It says first which
+// file it runs, and is refused if that is another: a new build may have taken the
+// place. Model and result travel through pipes in encoding/gob, which keeps every bit
+// of a float64.
 //
 // Cells of a run need none of it: package pool has them in a child process already.
 //
@@ -25,6 +27,7 @@ import (
 	"runtime"
 	"time"
 
+	"yardstick/internal/program"
 	"yardstick/solvers/milp"
 )
 
@@ -60,8 +63,8 @@ func (s Solver) Name() string { return s.Solver }
 // Solve implements milp.Solver. Of the start only the point reaches the child:
 // a function cannot be sent.
 //
-// Errors: the model is invalid, the child cannot be started, does not call
-// Main, does not know the solver or has an error from it, or its result does
+// Errors: the model is invalid, the child cannot be started, is another build, does
+// not call Main, does not know the solver or has an error from it, or its result does
 // not hold for this model.
 func (s Solver) Solve(ctx context.Context, m *milp.Model, start milp.Start, l milp.Limits) (*milp.Result, error) {
 	switch {
@@ -109,6 +112,7 @@ type child struct {
 
 	// Set by supervise.
 	hello  bool             // the child calls Main
+	other  bool             // it is another program
 	done   bool             // the reply is there
 	asked  bool             // it has been asked to stop
 	killed milp.Termination // why, or ""
@@ -116,19 +120,16 @@ type child struct {
 }
 
 func (s Solver) start() (*child, error) {
-	path := s.Path
-	if path == "" {
-		var err error
-		if path, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("isolate: finding the running executable: %w", err)
-		}
+	cmd, err := program.Command(s.Path)
+	if err != nil {
+		return nil, fmt.Errorf("isolate: %w: %w", ErrStart, err)
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("isolate: %w", err)
+		return nil, fmt.Errorf("isolate: %w: %w", ErrStart, err)
 	}
 	defer write.Close() // the child has its own
-	c := &child{Solver: s, cmd: exec.Command(path), out: read, start: time.Now(),
+	c := &child{Solver: s, cmd: cmd, out: read, start: time.Now(),
 		greeted: make(chan error, 1), replied: make(chan error, 1)}
 	c.cmd.Env = append(os.Environ(), variable+"="+s.Solver)
 	if s.Memory > 0 { // lets the garbage collector work before the limit is met
@@ -142,7 +143,7 @@ func (s Solver) start() (*child, error) {
 	}
 	if err != nil {
 		read.Close()
-		return nil, fmt.Errorf("isolate: starting a child process: %w", err)
+		return nil, fmt.Errorf("isolate: %w: %w", ErrStart, err)
 	}
 	return c, nil
 }
@@ -157,8 +158,8 @@ func (c *child) receive() {
 	dec := gob.NewDecoder(c.out)
 	h := hello{}
 	err := dec.Decode(&h)
-	if err == nil && h.Protocol != protocol {
-		err = fmt.Errorf("protocol %d, not %d", h.Protocol, protocol)
+	if err == nil && h.Program != program.Identity() {
+		err = errOther
 	}
 	c.greeted <- err
 	if err == nil {
@@ -166,6 +167,12 @@ func (c *child) receive() {
 	}
 	c.replied <- err
 }
+
+// ErrStart means that no child process could be started: no solve can be.
+var ErrStart = errors.New("starting a child process")
+
+// errOther is the error of a child that runs another file than its parent.
+var errOther = errors.New("the program was replaced since it was started: run it again")
 
 // startup is how long a program may take to reach Main.
 const startup = 30 * time.Second
@@ -182,8 +189,14 @@ func (c *child) supervise(ctx context.Context, limit time.Duration) {
 	for running := true; running; {
 		select {
 		case err := <-c.greeted:
-			c.hello, late = err == nil, nil
+			c.greet(err)
+			late = nil
 		case err := <-c.replied: // also when the child ends without a word
+			select {
+			case err := <-c.greeted: // which came before
+				c.greet(err)
+			default:
+			}
 			c.done, running = err == nil, false
 		case <-cancelled:
 			cancelled, c.asked = nil, true
@@ -212,6 +225,9 @@ func (c *child) supervise(ctx context.Context, limit time.Duration) {
 	_ = c.cmd.Wait() // how it ended is in ProcessState
 }
 
+// greet notes how the child greeted.
+func (c *child) greet(err error) { c.hello, c.other = err == nil, errors.Is(err, errOther) }
+
 // kill kills the child, which closes the pipe and ends the loop above.
 func (c *child) kill(why milp.Termination) {
 	if c.killed == "" {
@@ -237,6 +253,8 @@ func (c *child) result(m *milp.Model) (*milp.Result, error) {
 		if err := confirm(m, res); err != nil {
 			return nil, err
 		}
+	case c.other:
+		return nil, fmt.Errorf("isolate: %w: %w", ErrStart, errOther)
 	case c.asked && c.killed == "":
 		res = milp.NoResult(milp.Interrupted)
 	case !c.hello && (c.killed == "" || c.killed == milp.Crashed):

@@ -4,6 +4,7 @@ package isolate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -129,10 +130,24 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s", c.s.Solver, res, err, c.want)
 		}
 	}
+	if res, err := (Solver{Solver: "lpsolve-mip", Path: anotherBuild(t)}).Solve(context.Background(), one(), milp.Start{}, milp.Limits{}); err == nil || !strings.Contains(err.Error(), "the program was replaced") {
+		t.Errorf("another build: %+v, %v", res, err)
+	}
 	t.Setenv(variable, "lpsolve-mip")
 	if _, err := (Solver{Solver: "lpsolve-mip"}).Solve(context.Background(), one(), milp.Start{}, milp.Limits{}); err == nil {
 		t.Error("a child whose main does not call Main starts children")
 	}
+}
+
+// anotherBuild returns a program that serves solves and is not this one.
+func anotherBuild(t *testing.T) string {
+	t.Helper()
+	program, err := os.ReadFile(os.Args[0])
+	path := filepath.Join(t.TempDir(), "another")
+	if err := errors.Join(err, os.WriteFile(path, append(program, 0), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // A solver that heeds the context keeps its point; another is killed.

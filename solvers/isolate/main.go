@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 
+	"yardstick/internal/program"
 	"yardstick/solvers/milp"
 )
 
@@ -20,7 +21,7 @@ type (
 		Start  []float64 // milp.Start.X
 		Limits milp.Limits
 	}
-	hello struct{ Protocol int }
+	hello struct{ Program string } // its identity
 	reply struct {
 		Result       milp.Result
 		Point, Duals bool   // Result.X and RowDuals are not nil: gob does not tell empty from nil
@@ -28,8 +29,6 @@ type (
 		Peak         int64  // greatest resident set, in bytes
 	}
 )
-
-const protocol = 2
 
 // replies is the file descriptor of the pipe to the parent: the first of
 // exec.Cmd.ExtraFiles. C libraries print to standard output.
@@ -56,7 +55,7 @@ func Main(lookup func(name string) (milp.Solver, error)) {
 
 func serve(name string, lookup func(string) (milp.Solver, error), in io.Reader, out io.Writer) error {
 	enc := gob.NewEncoder(out)
-	if err := enc.Encode(hello{protocol}); err != nil {
+	if err := enc.Encode(hello{program.Identity()}); err != nil {
 		return fmt.Errorf("writing to the parent: %w", err)
 	}
 	buffered := bufio.NewReader(in)

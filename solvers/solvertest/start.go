@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/milp"
 )
 
@@ -87,7 +88,7 @@ func roundIsUsed(t *testing.T, s milp.Solver) {
 
 // A start of any kind changes no answer.
 func misleadingStart(t *testing.T, s milp.Solver) {
-	for seed := range uint64(40) {
+	for seed := range uint64(tier.Draws(10, 40)) {
 		r := rand.New(rand.NewPCG(seed, 79))
 		m := Random(r, 0.8)
 		m.Name = fmt.Sprintf("misled, seed %d", seed)
@@ -105,7 +106,7 @@ func misleadingStart(t *testing.T, s milp.Solver) {
 // ignored fails if the part of a start that part makes of an optimal point has any effect.
 func ignored(t *testing.T, s milp.Solver, part func(x []float64) milp.Start) {
 	t.Helper()
-	for seed := range uint64(10) {
+	for seed := range uint64(tier.Draws(4, 10)) {
 		m := Random(rand.New(rand.NewPCG(seed, 80)), 0.6)
 		plain := solve(t, s, m)
 		if plain.X == nil {

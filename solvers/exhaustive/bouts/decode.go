@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // bout is a stretch of slots in which a job holds GPUs: it starts at from,
@@ -90,7 +90,7 @@ func (p *problem) decode(path []key) (*sched.Schedule, error) {
 				servers, parts = append(servers, m), append(parts, n)
 			}
 		}
-		place, err := cuts.Place(p.in, sched.JobID(b.job), servers, parts)
+		place, err := partition.Place(p.in, sched.JobID(b.job), servers, parts)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"yardstick/bounds"
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 const (
@@ -58,7 +58,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		p.class.Kind = sched.N
 	}
 	switch {
-	case in.Model != sched.ModelPreemptive && !(once && in.Model == sched.ModelGang):
+	case !in.Model.Exclusive() || !in.Model.Has(p.class.Kind):
 		return nil, fmt.Errorf("%w to class %v of the %s model", sched.ErrNotApplicable, p.class, in.Model)
 	case in.Slot == 0:
 		return nil, fmt.Errorf("%w: the instance has no slots", sched.ErrNotApplicable)
@@ -75,7 +75,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		if !j.ConstantIteration() && !oneServer(in) {
 			return nil, fmt.Errorf("%w: the iteration time of job %d depends on the placement", sched.ErrNotApplicable, i)
 		}
-		train, err := cuts.MinDuration(in, sched.JobID(i))
+		train, err := partition.MinDuration(in, sched.JobID(i))
 		if err != nil {
 			return nil, err
 		}
