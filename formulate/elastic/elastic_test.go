@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"yardstick/bounds"
 	"yardstick/formulate"
 	"yardstick/formulate/elastic"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
@@ -34,8 +36,8 @@ func costOf(t testing.TB, in *sched.Instance, obj sched.Objective, s *sched.Sche
 
 // TestRoutes: branch and price, both integer programs and enumeration agree.
 func TestRoutes(t *testing.T) {
-	tree := 0
-	schedtest.EachSeed(t, 200, func(t *testing.T, r *rand.Rand) {
+	draws, tree := tier.Draws(50, 200), 0
+	schedtest.EachSeed(t, draws, func(t *testing.T, r *rand.Rand) {
 		in := schedtest.Elastic(r, shape(r, 2+r.IntN(2)))
 		obj := totals[r.IntN(len(totals))]
 		s, want := schedtest.ElasticBruteForce(in, obj)
@@ -76,7 +78,7 @@ func TestRoutes(t *testing.T) {
 			}
 		}
 	})
-	if tree < 10 {
+	if 20*tree < draws {
 		t.Errorf("only %d trees have more than a node", tree)
 	}
 }
@@ -277,5 +279,32 @@ func TestRefused(t *testing.T) {
 	in.Jobs[0].Elastic.Batches = 1e15
 	if _, err := elastic.Solve(context.Background(), in, sched.TotalJCT, lpsolve.LP{}, milp.Limits{}); err == nil {
 		t.Error("a job that runs nowhere was accepted")
+	}
+}
+
+// TestShortSlots: a horizon of so many slots that their capacities fill the memory is
+// refused before any program is made of them.
+func TestShortSlots(t *testing.T) {
+	in := schedtest.Elastic(schedtest.Rand(1), schedtest.ElasticShape{Jobs: 2, Servers: 4, Resources: 3, WorkerTypes: 1, Workers: 2, Capacity: 4, Slots: 4})
+	in.Slot /= 20_000
+	for i := range in.Jobs {
+		in.Jobs[i].Release -= in.Jobs[i].Release % in.Slot
+	}
+	if err := in.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for name, solve := range map[string]func() error{
+		"optimum": func() error {
+			_, err := elastic.Solve(t.Context(), in, sched.TotalJCT, lpsolve.LP{}, milp.Limits{})
+			return err
+		},
+		"conf": func() error {
+			_, err := elastic.Conf(t.Context(), in, sched.TotalJCT, lpsolve.LP{}, milp.Limits{})
+			return err
+		},
+	} {
+		if err := solve(); !errors.Is(err, sched.ErrNotApplicable) || !strings.Contains(err.Error(), "choose longer slots") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

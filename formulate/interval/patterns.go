@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // patterns adds CONF and returns its packing rows:
@@ -79,7 +79,7 @@ func (p *problem) choices(j *job) ([]choice, error) {
 	if p.in.Jobs[j.id].ConstantIteration() {
 		return []choice{{length: j.length}}, nil
 	}
-	list, err := cuts.Patterns(p.in, j.id, maxPatterns)
+	list, err := partition.Patterns(p.in, j.id, maxPatterns)
 	var out []choice
 	for i := range list {
 		c := choice{length: p.in.Jobs[j.id].Load + list[i].Duration, parts: map[part]int64{}}

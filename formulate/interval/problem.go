@@ -8,7 +8,7 @@ import (
 	"yardstick/bounds"
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Limits on programs, and what the default slot aims at.
@@ -44,7 +44,7 @@ type problem struct {
 
 func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem, error) {
 	switch {
-	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
+	case !in.Model.Exclusive():
 		return nil, fmt.Errorf("%w to the %s model", sched.ErrNotApplicable, in.Model)
 	case !obj.IsTotal():
 		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
@@ -54,7 +54,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, opt Options) (*problem,
 	if err := in.RequirePipelines(); err != nil {
 		return nil, err
 	}
-	least, err := cuts.LeastRunTimes(in)
+	least, err := partition.LeastRunTimes(in)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"yardstick/formulate/maxweight"
 	"yardstick/formulate/maxweight/pricing"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
@@ -55,7 +56,7 @@ func weightOf(t testing.TB, in *sched.Instance, s *sched.Schedule) *big.Rat {
 func TestRoutes(t *testing.T) {
 	schedules := 0
 	var worst, sum float64
-	schedtest.EachSeed(t, 200, func(t *testing.T, r *rand.Rand) {
+	schedtest.EachSeed(t, tier.Draws(50, 200), func(t *testing.T, r *rand.Rand) {
 		in := schedtest.Elastic(r, shape(r, 2+r.IntN(2)))
 		s, want := schedtest.ElasticBruteForce(in, sched.ScheduledWeight)
 		if weightOf(t, in, s).Cmp(want) != 0 {

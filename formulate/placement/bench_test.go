@@ -8,10 +8,10 @@ import (
 
 	"yardstick/sched"
 	"yardstick/solvers/branch"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/external"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // fragmented returns a VGG19-like pipeline of 16 replicas with synthetic stage
@@ -92,7 +92,7 @@ func BenchmarkVGG(b *testing.B) {
 	b.Run("combinatorial", func(b *testing.B) {
 		for i := uint64(0); b.Loop(); i++ {
 			in, servers, parts := fragmented(i % 5)
-			if best, err := cuts.BestAlpha(in, 0, servers, parts, 0); err != nil || !best.Exact {
+			if best, err := partition.BestAlpha(in, 0, servers, parts, 0); err != nil || !best.Exact {
 				b.Fatal(best, err)
 			}
 		}

@@ -163,7 +163,7 @@ func NaiveCut(in *sched.Instance, id sched.JobID, servers, parts []int) (*Progra
 
 // CountCut is the program for the least cut over numbers of replicas, with the
 // variables and rows of one-hot counts: a part with j replicas of stage s has
-// ρ_s(j) ring edges inside (see cuts.CutWeight), and
+// ρ_s(j) ring edges inside (see partition.CutWeight), and
 //
 //	maximise  Σ_{m,s,j} A_s ρ_s(j) u[m][s][j] + Σ_{m,st,i} w_st p[m][st][i]
 //	subject to  p[m][st][i] ≤ x[m][t]                           (5)

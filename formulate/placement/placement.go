@@ -9,7 +9,7 @@
 // small, the program is Exact. Elsewhere weights are rounded down to a grid, and
 // the program is a Relaxation: its optimum times Unit is still a lower bound.
 // Decoded placements are always placements of the job; evaluate them by
-// [sched.Instance.IterTime] or [cuts.CutWeight].
+// [sched.Instance.IterTime] or [partition.CutWeight].
 package placement
 
 import (
@@ -65,7 +65,7 @@ func newRequest(in *sched.Instance, id sched.JobID, servers, parts []int) (*requ
 	fail := func(what string, args ...any) (*request, error) {
 		return nil, fmt.Errorf("placement: job %d: %s", id, fmt.Sprintf(what, args...))
 	}
-	if r.job.Elastic != nil || r.job.Sharing != nil || len(r.job.Stages) == 0 {
+	if !r.job.OnlyStages() {
 		return fail("it has no gang of fixed stages")
 	}
 	r.links = r.job.Links()

@@ -11,10 +11,10 @@ import (
 	"yardstick/formulate"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/external"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // random returns an instance of one job and parts for it. Round data have a
@@ -97,12 +97,12 @@ var formulations = []struct {
 }
 
 func leastCut(in *sched.Instance, servers, parts []int) (*big.Rat, error) {
-	_, cut, err := cuts.MinCut(in, 0, servers, parts)
+	_, cut, err := partition.MinCut(in, 0, servers, parts)
 	return cut, err
 }
 
 func leastAlpha(in *sched.Instance, servers, parts []int) (*big.Rat, error) {
-	b, err := cuts.BestAlpha(in, 0, servers, parts, 0)
+	b, err := partition.BestAlpha(in, 0, servers, parts, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func leastAlpha(in *sched.Instance, servers, parts []int) (*big.Rat, error) {
 }
 
 func cutOf(in *sched.Instance, p *sched.Placement) (*big.Rat, error) {
-	return cuts.CutWeight(&in.Jobs[0], p), nil
+	return partition.CutWeight(&in.Jobs[0], p), nil
 }
 
 func alphaOf(in *sched.Instance, p *sched.Placement) (*big.Rat, error) { return in.IterTime(0, p) }
@@ -174,7 +174,7 @@ func TestAgainstCombinatorialEngine(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, err := f.best(in, servers, parts)
-			if errors.Is(err, cuts.ErrNoPlacement) {
+			if errors.Is(err, partition.ErrNoPlacement) {
 				impossible++
 				if res.Termination != milp.Infeasible || res.Dual != milp.Proven {
 					t.Fatalf("seed %d, %s: %s %s, though no placement exists", seed, f.name, res.Termination, res.Dual)
@@ -305,7 +305,7 @@ func TestSecondOpinions(t *testing.T) {
 						t.Fatal(err)
 					}
 					want, err := f.best(in, servers, parts)
-					if errors.Is(err, cuts.ErrNoPlacement) {
+					if errors.Is(err, partition.ErrNoPlacement) {
 						continue
 					}
 					if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // bouts reads the bouts off a point.
@@ -76,7 +76,7 @@ func (p *problem) schedule(bouts []bout) (*sched.Schedule, error) {
 				servers, parts = append(servers, m), append(parts, n)
 			}
 		}
-		place, err := cuts.Place(p.in, sched.JobID(b.job), servers, parts)
+		place, err := partition.Place(p.in, sched.JobID(b.job), servers, parts)
 		if err != nil {
 			return nil, err
 		}

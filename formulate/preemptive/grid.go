@@ -11,8 +11,8 @@ import (
 	"yardstick/bounds"
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // GridOptions choose the grid. The zero value is a good choice.
@@ -142,7 +142,7 @@ type grid struct {
 
 func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sched.Time) (*grid, error) {
 	switch {
-	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
+	case !in.Model.Exclusive():
 		return nil, fmt.Errorf("%w to the %s model", sched.ErrNotApplicable, in.Model)
 	case !obj.IsTotal():
 		return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
@@ -152,7 +152,7 @@ func newGrid(in *sched.Instance, obj sched.Objective, class sched.Class, slot sc
 	if err := in.RequirePipelines(); err != nil {
 		return nil, err
 	}
-	least, err := cuts.LeastRunTimes(in)
+	least, err := partition.LeastRunTimes(in)
 	if err != nil {
 		return nil, err
 	}

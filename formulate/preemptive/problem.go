@@ -9,7 +9,7 @@ import (
 	"yardstick/formulate"
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Limits on programs.
@@ -69,7 +69,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 		p.class.Kind = sched.N
 	}
 	switch {
-	case in.Model != sched.ModelPreemptive && !(once && in.Model == sched.ModelGang):
+	case !in.Model.Exclusive() || !in.Model.Has(p.class.Kind):
 		return nil, fmt.Errorf("%w to class %v of the %s model", sched.ErrNotApplicable, p.class, in.Model)
 	case in.Slot == 0:
 		return nil, fmt.Errorf("%w: the instance has no slots", sched.ErrNotApplicable)
@@ -79,7 +79,7 @@ func newProblem(in *sched.Instance, obj sched.Objective, once bool) (*problem, e
 	if err := in.RequirePipelines(); err != nil {
 		return nil, err
 	}
-	least, err := cuts.LeastRunTimes(in)
+	least, err := partition.LeastRunTimes(in)
 	if err != nil {
 		return nil, err
 	}

@@ -186,7 +186,6 @@ func (m *program) forbid(c clash) {
 	}
 	rows := map[int]*milp.Row{}
 	jobs := map[int]int{} // members with a column in the row
-	last := 0
 	for _, q := range c.members {
 		seen := map[int]bool{}
 		m.each(q, func(r *run) {
@@ -202,12 +201,11 @@ func (m *program) forbid(c clash) {
 						seen[s] = true
 						jobs[s]++
 					}
-					last = max(last, s)
 				}
 			}
 		})
 	}
-	for s := 0; s <= last; s++ {
+	for s := range m.covered.slots {
 		if jobs[s] > c.room {
 			m.model.AddRow(*rows[s])
 		}

@@ -7,7 +7,7 @@ import (
 
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Numbers of jobs, and of patterns per job, beyond which the package gives up:
@@ -31,7 +31,7 @@ type job struct {
 // choice is the patterns of one duration.
 type choice struct {
 	time     sched.Time
-	patterns []cuts.Pattern // nil: any free GPUs will do
+	patterns []partition.Pattern // nil: any free GPUs will do
 }
 
 // least returns d^min.
@@ -59,7 +59,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		return nil, err
 	}
 	switch {
-	case in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive:
+	case !in.Model.Exclusive():
 		return nil, fmt.Errorf("%w to the %s model: jobs with fixed gangs and exclusive GPUs are needed", sched.ErrNotApplicable, in.Model)
 	case in.Slot != 0:
 		return nil, fmt.Errorf("%w to slotted instances: continuous time is needed", sched.ErrNotApplicable)
@@ -95,18 +95,18 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 func (out *job) readChoices(in *sched.Instance) error {
 	j := &in.Jobs[out.id]
 	if j.ConstantIteration() {
-		d, err := cuts.MinDuration(in, out.id)
+		d, err := partition.MinDuration(in, out.id)
 		if err != nil {
 			return err
 		}
 		out.choices = []choice{{time: j.Load + d}}
 		return nil
 	}
-	patterns, err := cuts.Patterns(in, out.id, maxPatterns)
+	patterns, err := partition.Patterns(in, out.id, maxPatterns)
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(patterns, func(a, b cuts.Pattern) int { return int(a.Duration - b.Duration) })
+	slices.SortStableFunc(patterns, func(a, b partition.Pattern) int { return int(a.Duration - b.Duration) })
 	for _, p := range patterns {
 		if k := len(out.choices); k == 0 || out.choices[k-1].time != j.Load+p.Duration {
 			out.choices = append(out.choices, choice{time: j.Load + p.Duration})

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // stay is a job with its place and time: parts[i] GPUs on servers[i] during
@@ -106,7 +106,7 @@ func (c *choice) fit(p *problem, gang int, free []int) (servers, parts []int, ok
 // match assigns the parts of a pattern to distinct servers of their sizes.
 // Parts come largest first and a server that holds a part holds any smaller
 // one, so taking the tightest server never closes a way that another leaves.
-func (p *problem) match(q *cuts.Pattern, free []int) ([]int, bool) {
+func (p *problem) match(q *partition.Pattern, free []int) ([]int, bool) {
 	var servers []int
 	p.effort += len(free)
 	for k, part := range q.Parts {
@@ -200,7 +200,7 @@ func (p *problem) schedule(stays []stay) (*sched.Schedule, error) {
 	for _, s := range stays {
 		j := &p.in.Jobs[s.job]
 		id := sched.JobID(s.job)
-		place, err := cuts.Place(p.in, id, s.servers, s.parts)
+		place, err := partition.Place(p.in, id, s.servers, s.parts)
 		if err != nil {
 			return nil, err
 		}

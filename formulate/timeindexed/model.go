@@ -1,6 +1,7 @@
 package timeindexed
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -11,8 +12,13 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// maxColumns bounds what build allocates; DefaultSlot stays far below.
-const maxColumns = 2_000_000
+// These bound what build allocates, which is counted before: an entry takes 16 bytes, a
+// slot some hundred. DefaultSlot stays far below.
+const (
+	maxColumns  = 2_000_000
+	maxNonzeros = 10_000_000
+	maxSlots    = 1_000_000
+)
 
 // grid cuts time into slots of length δ, and rounds durations to slots.
 //
@@ -97,6 +103,8 @@ type program struct {
 	jobRow []int
 	// empty reports that some job has no start left: no point exists.
 	empty bool
+	// covered are the slots in which jobs may hold GPUs.
+	covered spans
 
 	// What the program knows of servers: see Program.
 	parts  []partColumn   // by start; nil unless it chooses servers
@@ -106,25 +114,107 @@ type program struct {
 // size returns rows, columns and nonzeros of the program that build makes of
 // one duration per job, with a row for every slot.
 func (p *problem) size(g grid, until []sched.Time) (rows, cols, nonzeros int) {
-	type span struct{ from, to int }
-	var spans []span // slots that a job may hold GPUs in
+	runs := p.runs(g, until, make([]bool, len(p.jobs)))
+	for i := range runs {
+		cols += runs[i].n
+		nonzeros += runs[i].n * (1 + runs[i].slots)
+	}
+	return len(p.jobs) + covered(runs).count(), cols, nonzeros
+}
+
+// runs lists the columns of the program that build makes.
+func (p *problem) runs(g grid, until []sched.Time, all []bool) []run {
+	var runs []run
+	base := 0
 	for i := range p.jobs {
 		j := &p.jobs[i]
-		n, slots := p.starts(g, i, 0, until[i]), g.occupied(j.least())
-		cols += n
-		nonzeros += n * (1 + slots)
-		if n > 0 && slots > 0 {
-			from := g.firstSlot(j.release)
-			spans = append(spans, span{from, from + n + slots - 1})
+		for k := range j.choices {
+			if k > 0 && !all[i] {
+				break
+			}
+			r := run{job: i, choice: k, base: base, first: g.firstSlot(j.release), slots: g.occupied(j.choices[k].time), n: p.starts(g, i, k, until[i])}
+			base += r.n
+			runs = append(runs, r)
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
-	rows = len(p.jobs)
-	for covered := 0; len(spans) > 0; spans = spans[1:] {
-		rows += max(0, spans[0].to-max(covered, spans[0].from))
-		covered = max(covered, spans[0].to)
+	return runs
+}
+
+// span is the slots from one to before another.
+type span struct{ from, to int }
+
+// spans are disjoint and in order. Between them lie slots in which no job can run, of
+// which there may be far more.
+type spans []span
+
+// covered returns the slots in which jobs may hold GPUs.
+func covered(runs []run) spans {
+	var all, out spans
+	for i := range runs {
+		if r := &runs[i]; r.n > 0 && r.slots > 0 {
+			all = append(all, span{r.first, r.first + r.n + r.slots - 1})
+		}
 	}
-	return rows, cols, nonzeros
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for _, s := range all {
+		if last := len(out) - 1; last >= 0 && s.from <= out[last].to {
+			out[last].to = max(out[last].to, s.to)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// count returns how many slots there are.
+func (s spans) count() (n int) {
+	for _, v := range s {
+		n += v.to - v.from
+	}
+	return n
+}
+
+// slots yields the slots in order.
+func (s spans) slots(yield func(int) bool) {
+	for _, v := range s {
+		for slot := v.from; slot < v.to; slot++ {
+			if !yield(slot) {
+				return
+			}
+		}
+	}
+}
+
+// place returns how many slots come before one that is among them.
+func (s spans) place(slot int) (n int) {
+	for _, v := range s {
+		if slot < v.to {
+			return n + slot - v.from
+		}
+		n += v.to - v.from
+	}
+	panic("timeindexed: a slot in which nothing can run")
+}
+
+// checkSize returns an error about a program that is not worth its memory.
+func checkSize(runs []run, g grid) error {
+	cols, nonzeros, slots := 0.0, 0.0, 0.0 // beyond 64 bits
+	for i := range runs {
+		cols += float64(runs[i].n)
+		nonzeros += float64(runs[i].n) * float64(1+runs[i].slots)
+	}
+	for _, s := range covered(runs) {
+		slots += float64(s.to - s.from)
+	}
+	for _, of := range []struct {
+		what      string
+		has, most float64
+	}{{"columns", cols, maxColumns}, {"nonzeros", nonzeros, maxNonzeros}, {"slots in which jobs run", slots, maxSlots}} {
+		if of.has > of.most {
+			return fmt.Errorf("%w: %.0f %s with slots of %v, more than %.0f: too large for a time-indexed program", sched.ErrNotApplicable, of.has, of.what, g.slot, of.most)
+		}
+	}
+	return nil
 }
 
 // starts returns how many slots job i may start in with its k-th duration so
@@ -146,19 +236,17 @@ func (p *problem) starts(g grid, i, k int, until sched.Time) int {
 // Errors: sched.ErrNotApplicable.
 func (p *problem) build(g grid, until []sched.Time, all []bool, timed bool) (*program, error) {
 	m := &program{p: p, grid: g, model: &milp.Model{Name: "time-indexed", IntegralCost: true}, byJob: make([][]int, len(p.jobs))}
+	runs := p.runs(g, until, all)
+	if err := checkSize(runs, g); err != nil {
+		return nil, err
+	}
+	m.covered = covered(runs)
 	worst := 0.0
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		row, most := milp.Row{Name: fmt.Sprintf("job%d", i), Sense: milp.EQ, RHS: 1}, 0.0
-		for k := range j.choices {
-			if k > 0 && !all[i] {
-				break
-			}
-			r := run{job: i, choice: k, base: len(m.cols), first: g.firstSlot(j.release), slots: g.occupied(j.choices[k].time),
-				n: p.starts(g, i, k, until[i])}
-			if len(m.cols)+r.n > maxColumns {
-				return nil, fmt.Errorf("%w: more than %d columns with slots of %v: too large for a time-indexed program", sched.ErrNotApplicable, maxColumns, g.slot)
-			}
+		for ; len(runs) > 0 && runs[0].job == i; runs = runs[1:] {
+			r, k := runs[0], runs[0].choice
 			for s := r.first; s < r.first+r.n; s++ {
 				cost := 0.0
 				if timed {
@@ -203,21 +291,22 @@ func product(w float64, t sched.Time) (float64, bool) {
 // there are. Its right-hand side is the most GPUs that the jobs in question can
 // use together, which may be fewer than G.
 func (m *program) addCapacity() {
-	last := 0
-	for _, r := range m.runs {
-		last = max(last, r.first+r.n+r.slots)
-	}
-	rows := make([]milp.Row, last)
-	wanted := make([][]int, last) // gangs
+	n := m.covered.count()
+	rows := make([]milp.Row, n)
+	wanted := make([][]int, n) // gangs
+	seen := make([]int, n)     // the last job, from 1
 	for i, runs := range m.byJob {
 		gang := m.p.jobs[i].gang
-		seen := make([]bool, last)
 		for _, k := range runs {
 			r := &m.runs[k]
+			if r.n == 0 || r.slots == 0 {
+				continue
+			}
+			first := m.covered.place(r.first)
 			for q := range r.n {
-				for s := r.first + q; s < r.first+q+r.slots; s++ {
-					if !seen[s] {
-						seen[s] = true
+				for s := first + q; s < first+q+r.slots; s++ {
+					if seen[s] != i+1 {
+						seen[s] = i + 1
 						wanted[s] = append(wanted[s], gang)
 					}
 					rows[s].Cols, rows[s].Vals = append(rows[s].Cols, r.base+q), append(rows[s].Vals, float64(gang))
@@ -225,11 +314,13 @@ func (m *program) addCapacity() {
 			}
 		}
 	}
-	for s := range rows {
+	s := 0
+	for slot := range m.covered.slots {
 		if most, all := largestSum(wanted[s], m.p.gpus); !all {
-			rows[s].Name, rows[s].Sense, rows[s].RHS = fmt.Sprintf("slot%d", s), milp.LE, float64(most)
+			rows[s].Name, rows[s].Sense, rows[s].RHS = fmt.Sprintf("slot%d", slot), milp.LE, float64(most)
 			m.model.AddRow(rows[s])
 		}
+		s++
 	}
 }
 
@@ -346,25 +437,60 @@ func (m *program) meanOrder(x []float64) []int {
 // onGrid is serial schedule generation on the grid: each job in the earliest
 // slots with room for its shortest duration, servers aside.
 func (p *problem) onGrid(g grid, order []int) []start {
-	var used []int
+	used := usage{at: []int{0}, gpus: []int{0}}
 	out := make([]start, 0, len(order))
 	for _, i := range order {
 		j := &p.jobs[i]
-		first, slots := g.firstSlot(j.release), g.occupied(j.least())
-		for s := first; s < first+slots; s++ {
-			for s >= len(used) {
-				used = append(used, 0)
-			}
-			if used[s]+j.gang > p.gpus {
-				first = s + 1
-			}
-		}
-		for s := first; s < first+slots; s++ {
-			used[s] += j.gang
-		}
+		slots := g.occupied(j.least())
+		first := used.earliest(g.firstSlot(j.release), slots, p.gpus-j.gang)
+		used.take(first, slots, j.gang)
 		out = append(out, start{job: i, slot: first})
 	}
 	return out
+}
+
+// usage is how many GPUs are used from a slot on until the next; none from the last.
+type usage struct{ at, gpus []int }
+
+// earliest returns the first slot, not before the given one, from which at most so many
+// GPUs are used for so many slots.
+func (u *usage) earliest(first, slots, most int) int {
+	for i := u.since(first); i < len(u.at) && u.at[i] < first+slots; i++ {
+		if slots > 0 && u.gpus[i] > most {
+			first = u.at[i+1]
+		}
+	}
+	return first
+}
+
+// take uses GPUs for so many slots.
+func (u *usage) take(first, slots, gpus int) {
+	if slots == 0 {
+		return
+	}
+	from := u.cut(first)
+	for i := range u.cut(first+slots) - from {
+		u.gpus[from+i] += gpus
+	}
+}
+
+// since returns the index of what is used in a slot.
+func (u *usage) since(slot int) int {
+	i, found := slices.BinarySearch(u.at, slot)
+	if !found {
+		i--
+	}
+	return i
+}
+
+// cut makes something begin at a slot, and returns its index.
+func (u *usage) cut(slot int) int {
+	i := u.since(slot)
+	if u.at[i] < slot {
+		i++
+		u.at, u.gpus = slices.Insert(u.at, i, slot), slices.Insert(u.gpus, i, u.gpus[i-1])
+	}
+	return i
 }
 
 // cost returns the cost of starts, as problem.cost.

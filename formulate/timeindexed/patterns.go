@@ -9,8 +9,8 @@ import (
 
 	"yardstick/formulate"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // Program says what the programs know of servers, beside how many GPUs there are.
@@ -157,7 +157,7 @@ func (p *problem) splitChoices() {
 }
 
 // pattern returns the pattern of a run, or nil if any GPUs will do.
-func (m *program) pattern(r *run) *cuts.Pattern {
+func (m *program) pattern(r *run) *partition.Pattern {
 	if c := &m.p.jobs[r.job].choices[r.choice]; c.patterns != nil {
 		return &c.patterns[0]
 	}
@@ -178,17 +178,17 @@ func (p *problem) sizes() map[int]int {
 func (m *program) addConfigurations() error {
 	type cell struct{ slot, size, part int }
 	demand := map[cell]*milp.Row{}
-	last, entries := 0, 0
+	entries := 0
 	for k := range m.runs {
-		if err := m.tooMany(entries); err != nil {
-			return err
-		}
 		r := &m.runs[k]
 		q := m.pattern(r)
 		if q == nil {
 			continue
 		}
 		for v := range r.n {
+			if err := m.tooMany(entries + r.slots*len(q.Parts)); err != nil {
+				return err
+			}
 			for s := r.first + v; s < r.first+v+r.slots; s++ {
 				for i, part := range q.Parts {
 					if i > 0 && part == q.Parts[i-1] && q.Sizes[i] == q.Sizes[i-1] {
@@ -202,7 +202,6 @@ func (m *program) addConfigurations() error {
 					row.Cols, row.Vals = append(row.Cols, r.base+v), append(row.Vals, float64(count(q, c.size, part)))
 					entries++
 				}
-				last = max(last, s+1)
 			}
 		}
 	}
@@ -218,7 +217,7 @@ func (m *program) addConfigurations() error {
 			continue
 		}
 		configurations := partitions(size)
-		for s := range last {
+		for s := range m.covered.slots {
 			used := milp.Row{Name: fmt.Sprintf("servers%d_%d", s, size), Sense: milp.LE, RHS: float64(servers[size])}
 			for n, c := range configurations {
 				col := -1
@@ -274,7 +273,7 @@ func (m *program) tooMany(entries int) error {
 
 // count returns how many parts of a pattern are of part GPUs on servers of the
 // given size.
-func count(q *cuts.Pattern, size, part int) int {
+func count(q *partition.Pattern, size, part int) int {
 	n := 0
 	for i := range q.Parts {
 		if q.Parts[i] == part && q.Sizes[i] == size {
@@ -327,6 +326,9 @@ func (m *program) addServers() error {
 			for _, c := range m.addParts(r, r.base+v) {
 				m.parts = append(m.parts, c)
 				entries += r.slots
+				if err := m.tooMany(entries); err != nil {
+					return err
+				}
 				for s := r.first + v; s < r.first+v+r.slots; s++ {
 					row := load[cell{s, c.server}]
 					if row == nil {
@@ -338,11 +340,7 @@ func (m *program) addServers() error {
 			}
 		}
 	}
-	last := 0
-	for c := range load {
-		last = max(last, c.slot+1)
-	}
-	for s := range last {
+	for s := range m.covered.slots {
 		for n := range m.p.in.Cluster.Servers {
 			if row := load[cell{s, n}]; row != nil {
 				m.model.AddRow(*row)

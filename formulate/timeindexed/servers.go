@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // request is a start that needs servers; any choice of at most limit will do.
@@ -183,7 +183,7 @@ func interchangeable(x, y server) bool { return x.free == y.free && compareKeys(
 
 // eachMatch calls next with every assignment of the pattern's parts to
 // servers, up to symmetry, until it returns true.
-func eachMatch(servers []server, q *cuts.Pattern, next func(on, parts []int) bool) bool {
+func eachMatch(servers []server, q *partition.Pattern, next func(on, parts []int) bool) bool {
 	on := make([]int, 0, len(q.Parts))
 	used := make([]bool, len(servers))
 	var place func(k, after int) bool

@@ -153,8 +153,26 @@ func (p *Problem) shares() *pricing.Prices {
 	return prices
 }
 
-// check returns an error if the problem is one for Relax and Bound only.
+// maxCapacities bounds the rows of the program, of which each takes a few hundred bytes
+// in every linear program that is solved.
+const maxCapacities = 1_000_000
+
+// fits returns an error if the program has too many rows to be held in memory.
+func (p *Problem) fits() error {
+	in := p.Model.In
+	servers, resources := len(in.Cluster.Servers), len(in.Elastic.Resources)
+	if p.Slots > maxCapacities/(servers*resources) {
+		return fmt.Errorf("columns: instance %q: %w: %d slots of %d resources on %d servers are more than %d capacities: choose longer slots",
+			in.Name, sched.ErrNotApplicable, p.Slots, resources, servers, maxCapacities)
+	}
+	return nil
+}
+
+// check returns an error if the problem is one for Relax and Bound only, or too large.
 func (p *Problem) check() error {
+	if err := p.fits(); err != nil {
+		return err
+	}
 	for id, t := range p.Terms {
 		if t.Latest > int64(p.Slots) {
 			return fmt.Errorf("columns: job %d may complete in slot %d, after the last, %d", id, t.Latest, p.Slots)

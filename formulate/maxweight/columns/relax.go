@@ -53,12 +53,16 @@ type Part struct {
 //
 // Reaching a limit is not an error; Nodes counts rounds.
 //
-// Errors: a job that may not be left out has no schedule; those of the solver.
+// Errors: sched.ErrNotApplicable if there are too many capacities; a job that may not be
+// left out has no schedule; those of the solver.
 //
 // Source: J. E. Kelley, The cutting-plane method for solving convex programs,
 // J. SIAM 8 (1960); P. Wentges, Weighted Dantzig–Wolfe decomposition for linear
 // mixed-integer programming, Int. Trans. Oper. Res. 4 (1997), for the smoothing.
 func (p *Problem) Relax(ctx context.Context, solver milp.LPSolver, limits milp.Limits) (*Relaxation, error) {
+	if err := p.fits(); err != nil {
+		return nil, err
+	}
 	c := &cutting{m: p.master(true), known: map[string]bool{}, out: Relaxation{Value: math.NaN()}}
 	for id := range p.Terms {
 		if c.m.alone[id] == nil && !p.Terms[id].Optional {

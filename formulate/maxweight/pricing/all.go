@@ -25,7 +25,7 @@ func (m *Model) All(id sched.JobID, latest int64) iter.Seq[Choice] {
 			if first+c.Slots > latest {
 				continue
 			}
-			e := enumeration{model: m, window: none.open(c, in.Jobs[id].Elastic.Ring, 0, nil), y: make([]int, len(in.Cluster.Servers))}
+			e := enumeration{model: m, candidate: none.open(c, in.Jobs[id].Elastic.Ring, 0, nil), y: make([]int, len(in.Cluster.Servers))}
 			e.yield = func(p Choice) bool {
 				p.ElasticConfig, p.Config = *c, i
 				for p.Start = first; p.End() <= latest; p.Start++ {
@@ -45,14 +45,14 @@ func (m *Model) All(id sched.JobID, latest int64) iter.Seq[Choice] {
 // enumeration lists the placements of a configuration in the empty cluster. Its
 // methods return false once yield has.
 type enumeration struct {
-	model  *Model
-	window *window
-	y      []int
-	yield  func(Choice) bool
+	model     *Model
+	candidate *candidate
+	y         []int
+	yield     func(Choice) bool
 }
 
 func (e *enumeration) run() bool {
-	w := e.window
+	w := e.candidate
 	if !w.c.OneServer {
 		return e.spread(0, w.c.Workers)
 	}
@@ -74,7 +74,7 @@ func (e *enumeration) spread(h, left int) bool {
 	if h == len(e.y) {
 		return left > 0 || e.hosts(func(int) bool { return true })
 	}
-	for g := range e.window.holds(h, left) + 1 {
+	for g := range e.candidate.holds(h, left) + 1 {
 		e.y[h] = g
 		if !e.spread(h+1, left-g) {
 			return false
@@ -86,7 +86,7 @@ func (e *enumeration) spread(h, left int) bool {
 
 // hosts adds the placements of the workers with each allowed server as host.
 func (e *enumeration) hosts(allowed func(h int) bool) bool {
-	w := e.window
+	w := e.candidate
 	y := slices.Clone(e.y)
 	if w.ring {
 		return e.yield(Choice{Workers: y, Host: -1})

@@ -22,7 +22,7 @@ type Market struct {
 	workers []tally // by type
 	servers []tally // by type
 	apart   *Market // every server a group of its own
-	scratch window
+	scratch candidate
 	list    []prospect
 }
 

@@ -7,9 +7,9 @@ import (
 	"yardstick/sched"
 )
 
-// window is one configuration in one window. Its slices belong to the market,
-// which has one window open at a time. They are by group.
-type window struct {
+// candidate is one configuration in one window of slots. Its slices belong to the market,
+// which has one open at a time. They are by group.
+type candidate struct {
 	mk     *Market
 	c      *sched.ElasticConfig
 	ring   bool
@@ -26,8 +26,8 @@ type window struct {
 	must   int     // workers that the limits put on servers
 }
 
-// open returns the market's window.
-func (mk *Market) open(c *sched.ElasticConfig, ring bool, start int64, limits *Limits) *window {
+// open returns the market's candidate.
+func (mk *Market) open(c *sched.ElasticConfig, ring bool, start int64, limits *Limits) *candidate {
 	w := &mk.scratch
 	w.c, w.ring, w.limits = c, ring, limits
 	w.a, w.b = min(start, mk.slots), min(start+c.Slots, mk.slots)
@@ -42,7 +42,7 @@ func (mk *Market) open(c *sched.ElasticConfig, ring bool, start int64, limits *L
 // that hosts the parameter servers, or everything, with the workers there. In a
 // ring that is apart there is no host. It may return false if the least cost
 // exceeds most.
-func (w *window) cheapest(most int64) (cost int64, host, beside int, ok bool) {
+func (w *candidate) cheapest(most int64) (cost int64, host, beside int, ok bool) {
 	if w.c.OneServer {
 		return w.together()
 	}
@@ -69,7 +69,7 @@ func (w *window) cheapest(most int64) (cost int64, host, beside int, ok bool) {
 }
 
 // together puts everything on one server.
-func (w *window) together() (cost int64, host, beside int, ok bool) {
+func (w *candidate) together() (cost int64, host, beside int, ok bool) {
 	n, cost := w.c.Workers, math.MaxInt64
 	workers := &w.mk.workers[w.c.WorkerType]
 	must := 0
@@ -101,7 +101,7 @@ func (w *window) together() (cost int64, host, beside int, ok bool) {
 
 // spread lists the places of workers on all servers. It returns false if what
 // must be on a server does not fit there.
-func (w *window) spread() bool {
+func (w *candidate) spread() bool {
 	workers := &w.mk.workers[w.c.WorkerType]
 	n := w.c.Workers
 	groups := len(w.mk.groups)
@@ -145,7 +145,7 @@ func (w *window) spread() bool {
 
 // hosted returns the least cost with the parameter servers on a server of the
 // group, and the workers beside them. It may return false if that exceeds most.
-func (w *window) hosted(k int, most int64) (cost int64, beside int, ok bool) {
+func (w *candidate) hosted(k int, most int64) (cost int64, beside int, ok bool) {
 	servers := &w.mk.servers[w.c.ServerType]
 	if servers.sums[k] == nil || !w.mayHost(k) {
 		return 0, 0, false
@@ -182,7 +182,7 @@ func (w *window) hosted(k int, most int64) (cost int64, beside int, ok bool) {
 }
 
 // place returns y for the result of cheapest.
-func (w *window) place(host, beside int) []int {
+func (w *candidate) place(host, beside int) []int {
 	y := make([]int, len(w.mk.model.In.Cluster.Servers))
 	if w.c.OneServer {
 		y[w.mk.groups[host][0]] = w.c.Workers
@@ -218,7 +218,7 @@ func (w *window) place(host, beside int) []int {
 
 // box returns the least and most workers that the limits allow on a server of
 // the group; with limits each group is one server.
-func (w *window) box(k int) (least, most int) {
+func (w *candidate) box(k int) (least, most int) {
 	most = math.MaxInt
 	if w.limits == nil {
 		return 0, most
@@ -232,12 +232,12 @@ func (w *window) box(k int) (least, most int) {
 	return least, most
 }
 
-func (w *window) mayHost(k int) bool {
+func (w *candidate) mayHost(k int) bool {
 	return w.ring || w.limits == nil || w.limits.Hosts == nil || w.limits.Hosts[w.mk.groups[k][0]]
 }
 
 // holds returns how many workers a server of the group holds, at most n.
-func (w *window) holds(k, n int) int {
+func (w *candidate) holds(k, n int) int {
 	if w.mk.free == nil {
 		return int(min(int64(n), w.mk.workers[w.c.WorkerType].holds[k]))
 	}
@@ -251,7 +251,7 @@ func (w *window) holds(k, n int) int {
 
 // holdsServers reports whether a server of the group holds s parameter servers
 // beside g workers, of which it has room for g.
-func (w *window) holdsServers(k, g int, s int64) bool {
+func (w *candidate) holdsServers(k, g int, s int64) bool {
 	for r, z := range w.z {
 		if z > 0 && s > (w.mk.left(k, r, w.a, w.b)-int64(g)*w.e[r])/z {
 			return false
