@@ -9,7 +9,7 @@
 // GPUs of the cluster. Servers, the shape of gangs and every cost of preempting
 // or moving a job are gone. d_j is load time plus ceil(n·alpha_min), alpha_min
 // being the least time per iteration over all placements in the empty cluster
-// ([cuts.LeastRunTime]).
+// ([partition.LeastRunTime]).
 //
 // A non-preemptive schedule (class N) occupies exactly g_j GPUs for at least
 // d_j. A preemptive one (P) trains at a rate of at most 1/alpha_min while it

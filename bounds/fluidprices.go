@@ -19,7 +19,7 @@ func (w *workload) fluidPrices(weight []float64, rank []int64, grid Grid) []floa
 	}
 	gpus := float64(w.gpus)
 	var busy []stretch
-	var until wide
+	var until uint192
 	m := machine{release: w.release, size: w.size, rank: rank}
 	m.run(func(s *service) {
 		if n := len(busy); n > 0 {

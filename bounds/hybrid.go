@@ -70,7 +70,7 @@ type hybrid struct {
 	left  int          // evaluations
 
 	best  []bool
-	value wide
+	value uint192
 }
 
 func newHybrid(w *workload, evaluations int) *hybrid {
@@ -87,11 +87,11 @@ func newHybrid(w *workload, evaluations int) *hybrid {
 }
 
 // evaluate returns the value of a set.
-func (s *hybrid) evaluate(in []bool) wide {
+func (s *hybrid) evaluate(in []bool) uint192 {
 	s.left--
 	part := workload{gpus: s.w.gpus}
 	var alone []sched.Time
-	var rest wide
+	var rest uint192
 	for _, j := range s.order {
 		if !in[j] {
 			rest.addWord(uint64(s.alone[j]))

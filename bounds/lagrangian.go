@@ -14,6 +14,8 @@ const lagrangianName = "lagrangian"
 // LagrangianOptions direct [Lagrangian]. The zero value is a good choice. Every
 // limit counts work, so that results do not depend on the machine's speed.
 type LagrangianOptions struct {
+	// Class is N, P0 or F(1); 0 means N.
+	Class sched.Kind
 	// Slots is the most slots that the grid may have; 0 means LagrangianSlots.
 	Slots int
 	// Slot is the shortest length of a slot; 0 sets no limit. If all of the
@@ -29,8 +31,12 @@ type LagrangianOptions struct {
 	// Steps limits how many starts of jobs are looked at in all; 0 means one
 	// billion, which take about five seconds.
 	Steps int
+	// Effort is how many more times the prices climb after that, with twice the
+	// slots, iterations and steps each time. It ends early where doubling gains
+	// less than a thousandth of the cost. 0 is none.
+	Effort int
 	// Upper is the cost of a known schedule, or nil. It only directs the
-	// search.
+	// search: no step aims beyond it.
 	Upper *big.Rat
 }
 
@@ -56,8 +62,9 @@ type Dual struct {
 // finer ones, where prices are not all zero or jobs would crowd. They are then
 // rounded, and the bound is evaluated from them in exact arithmetic.
 //
-// It holds for class N only: a preemptive schedule may pay less, as it can run
-// whenever prices are low.
+// For class N a job pays for an interval. A preemptive schedule may pay less, as it
+// can run whenever prices are low: for classes P0 and F(1) a job pays for the cheapest
+// time up to its completion, see [Prices.BoundOf].
 //
 // Source: as [Prices]; for the climb, B. T. Polyak, Minimization of unsmooth
 // functionals (1969), and P. M. Camerini, L. Fratta, F. Maffioli, On improving
@@ -71,19 +78,25 @@ func Lagrangian(ctx context.Context, in *sched.Instance, obj sched.Objective, op
 	if !obj.IsTotal() {
 		return nil, fmt.Errorf("bounds: %s: %w to %v", lagrangianName, sched.ErrNotApplicable, obj)
 	}
+	if opt.Class == 0 {
+		opt.Class = sched.N
+	}
+	if err := priceable(opt.Class); err != nil {
+		return nil, err
+	}
 	if err := opt.complete(w); err != nil {
 		return nil, err
 	}
 	s := newPriceSearch(w, obj, &opt)
 	grid, price := s.run(ctx)
 	out := &Dual{Prices: NewPrices(grid, price, s.scale), Iterations: s.climber.iterations, Interrupted: ctx.Err() != nil}
-	if out.Bound, err = out.Prices.bound(w, obj); err != nil {
+	if out.Bound, err = out.Prices.bound(opt.Class, w, obj); err != nil {
 		return nil, err
 	}
 	alone, err := w.bound(methods()[lb0], obj)
 	if err == nil && alone.Value.Cmp(out.Value) > 0 {
 		clear(out.Prices.Price) // the bound of no prices is LB0
-		out.Bound, err = out.Prices.bound(w, obj)
+		out.Bound, err = out.Prices.bound(opt.Class, w, obj)
 	}
 	return out, err
 }
@@ -118,7 +131,10 @@ type priceSearch struct {
 	opt     *LagrangianOptions
 	scale   int // exponent
 	weight  []float64
+	alone   float64 // Σ w_j d_j
 	climber *ascent
+
+	contended []period
 }
 
 func newPriceSearch(w *workload, obj sched.Objective, opt *LagrangianOptions) *priceSearch {
@@ -137,62 +153,80 @@ func newPriceSearch(w *workload, obj sched.Objective, opt *LagrangianOptions) *p
 			s.weight[j] = math.Ldexp(w.in.Jobs[j].Weight, -s.scale)
 		}
 	}
-	s.climber = newAscent(w, s.weight)
+	for j, d := range w.length {
+		s.alone += float64(s.weight[j] * float64(d))
+	}
+	s.climber, s.contended = newAscent(w, s.weight, opt.Class), w.contended()
 	return s
 }
 
 // run returns the best prices found and their grid.
 func (s *priceSearch) run(ctx context.Context) (Grid, []float64) {
 	const coarse = 16 // the first grid has so many times fewer slots
-	shortest := s.opt.Slot
-	length := shortest
+	length := s.opt.Slot
 	for s.opt.Horizon/length > sched.Time(max(1, s.opt.Slots/coarse)) && length < lastTime/8 {
 		length *= 2
 	}
 	grid := UniformGrid(length, s.opt.Horizon)
-	contended := s.w.contended()
-	if len(contended) == 0 { // without prices every job runs at once
+	if len(s.contended) == 0 { // without prices every job runs at once
 		return grid, make([]float64, grid.Slots())
 	}
-	alone := 0.0
-	for j, d := range s.w.length {
-		alone += float64(s.weight[j] * float64(d))
-	}
 	price := s.w.fluidPrices(s.weight, smithOrder(objectiveWeights(s.w.in, s.obj).w, s.w.size), grid)
-	for last := 0.0; ; {
+	value := 0.0
+	for again := 0; ; again++ {
+		before := value
+		grid, price, value = s.onFiner(ctx, grid, price, value)
+		const worthwhile = 1e-3 // of the cost
+		if again == s.opt.Effort || again > 0 && value-before < worthwhile*(s.alone+value) || ctx.Err() != nil {
+			return grid, price
+		}
+		s.opt.Slots, s.opt.Iterations, s.opt.Steps = min(2*s.opt.Slots, maxSlots), 2*s.opt.Iterations, 2*s.opt.Steps
+	}
+}
+
+// onFiner climbs on ever finer grids, from prices whose value is last if that is
+// not 0, and returns the last grid with the best prices and their value.
+func (s *priceSearch) onFiner(ctx context.Context, grid Grid, price []float64, last float64) (Grid, []float64, float64) {
+	const worthwhile = 1e-4 // of the cost
+	steps := s.climber.steps + s.opt.Steps
+	if last > 0 {
+		grid, price, _ = refine(grid, price, s.opt.Slots, s.opt.Slot, s.contended)
+	}
+	for {
 		s.climber.on(grid, price)
-		value := s.climb(ctx, last, alone)
+		value := max(last, s.climb(ctx, last, steps))
 		price = s.climber.price[:grid.Slots()]
-		if value <= 0 {
+		if value == 0 {
 			clear(price)
 		}
-		const worthwhile = 1e-4 // of the total
-		if last > 0 && value-last < worthwhile*(alone+value) || s.climber.steps >= s.opt.Steps || ctx.Err() != nil {
-			return grid, price
+		enough := last > 0 && value-last < worthwhile*(s.alone+value)
+		last = value
+		if enough || s.climber.steps >= steps || ctx.Err() != nil {
+			return grid, price, last
 		}
-		last = max(0, value)
 		var finer bool
-		if grid, price, finer = refine(grid, price, s.opt.Slots, shortest, contended); !finer {
-			return grid, price
+		if grid, price, finer = refine(grid, price, s.opt.Slots, s.opt.Slot, s.contended); !finer {
+			return grid, price, last
 		}
 	}
 }
 
-// climb climbs on one grid, from prices of value last if they are not the
-// first ones. It leaves half of the steps to finer grids.
-func (s *priceSearch) climb(ctx context.Context, last, alone float64) float64 {
+// climb climbs on one grid, from prices of value last if they are not the first
+// ones, and returns the value reached. It leaves half of the steps until most to
+// finer grids.
+func (s *priceSearch) climb(ctx context.Context, last float64, most int) float64 {
 	a := s.climber
-	iterations, steps := a.iterations+s.opt.Iterations, (a.steps+s.opt.Steps)/2
-	value := a.value()
-	gap := max(0.02*alone, 0.1*value)
+	iterations, steps := a.iterations+s.opt.Iterations, (a.steps+most)/2
+	value := a.value(ctx)
+	gap := max(0.02*s.alone, 0.1*value)
 	if last > 0 {
 		gap = 0.03 * last
 	}
 	if s.opt.Upper != nil {
 		gap = min(gap, s.known()-value)
 	}
-	return max(value, a.climb(gap, 1e-6*(alone+max(0, value)), max(4, s.opt.Iterations/10), func() bool {
-		return a.iterations < iterations && a.steps < steps && ctx.Err() == nil
+	return max(value, climb(ctx, a.price[:len(a.width)], a.excess, a.width, a.value, gap, 1e-6*(s.alone+max(0, value)), max(4, s.opt.Iterations/10), func() bool {
+		return a.iterations < iterations && a.steps < steps
 	}))
 }
 

@@ -136,7 +136,7 @@ func mustClimb(t testing.TB, in *sched.Instance, obj sched.Objective, opt Lagran
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := d.Prices.Bound(in, obj)
+	again, err := d.Prices.BoundOf(d.Class.Kind, in, obj)
 	if err != nil || !reflect.DeepEqual(again, d.Bound) || d.Interrupted {
 		t.Fatalf("the prices prove %+v (%v), not %+v", again, err, d.Bound)
 	}

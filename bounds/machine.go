@@ -23,7 +23,7 @@ type waiting struct {
 // if that completes it.
 type service struct {
 	job    int
-	start  wide
+	start  uint192
 	length int64
 	done   bool
 }
@@ -50,7 +50,7 @@ func (m *machine) run(served func(*service)) {
 	now := &s.start // until the last release it fits an int64; after it, sizes pile up beyond
 	for len(order) > 0 || len(m.queue) > 0 {
 		if len(m.queue) == 0 && !now.reaches(uint64(m.release[order[0]])) {
-			*now = wide{uint64(m.release[order[0]])}
+			*now = uint192{uint64(m.release[order[0]])}
 		}
 		for len(order) > 0 && now.reaches(uint64(m.release[order[0]])) {
 			m.push(order[0])

@@ -82,30 +82,48 @@ func (p *Prices) Validate() error {
 }
 
 // Bound returns L(π) for the instance and objective, evaluated in exact
-// arithmetic from the raw data.
+// arithmetic from the raw data. It holds for class N.
 //
 // Valid when: the objective is a sum of completion times or affine in one.
 // Cost: about 10 ns for every grid point between a job's release and the
 // start that would cost as much as its best one without any charge.
 // Errors: the prices are not valid; sched.ErrNotApplicable.
 func (p *Prices) Bound(in *sched.Instance, obj sched.Objective) (Bound, error) {
+	return p.BoundOf(sched.N, in, obj)
+}
+
+// BoundOf is Bound for schedules of class N, P0 or F(1). In the latter two a job pays
+// for the cheapest d_j units of time up to its completion, for the best completion;
+// and in F(1), where parts of gangs run, G GPUs are held together and not G'.
+func (p *Prices) BoundOf(kind sched.Kind, in *sched.Instance, obj sched.Objective) (Bound, error) {
 	w, err := newWorkload(in, obj)
 	if err != nil {
 		return Bound{}, err
 	}
-	return p.bound(w, obj)
+	return p.bound(kind, w, obj)
 }
 
-func (p *Prices) bound(w *workload, obj sched.Objective) (Bound, error) {
+func (p *Prices) bound(kind sched.Kind, w *workload, obj sched.Objective) (Bound, error) {
 	if err := p.Validate(); err != nil {
 		return Bound{}, err
 	}
-	b, err := w.bound(method{name: lagrangianName, kind: sched.N, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
+	if err := priceable(kind); err != nil {
+		return Bound{}, err
+	}
+	b, err := w.bound(method{name: lagrangianName, kind: kind, eval: func(w *workload, obj sched.Objective) (*big.Rat, error) {
 		if !obj.IsTotal() {
 			return nil, fmt.Errorf("%w to %v", sched.ErrNotApplicable, obj)
 		}
-		return obj.FromBase(w.in, newTariff(p, w, obj).total()), nil
+		return obj.FromBase(w.in, newTariff(p, w, obj).total(kind)), nil
 	}}, obj)
-	b.Proof = p.proof(w.claims)
+	b.Proof = p.proof(kind, w.claims)
 	return b, err
+}
+
+// priceable returns an error unless prices bound the schedules of a kind.
+func priceable(kind sched.Kind) error {
+	if kind != sched.N && kind != sched.P0 && kind != sched.Fluid {
+		return fmt.Errorf("bounds: %s: %w to class %v: prices are of N, P0 or F(1)", lagrangianName, sched.ErrNotApplicable, sched.Class{Kind: kind})
+	}
+	return nil
 }

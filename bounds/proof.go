@@ -136,9 +136,42 @@ type priceData struct {
 	Least    []Claim `json:"least,omitempty"`
 }
 
-// proof returns the proof that prices are.
-func (p *Prices) proof(claims []Claim) *Proof {
-	return &Proof{"prices", priceData{p.Grid.Micros(), p.Price, p.Exponent, claims}}
+// spreadData are the same of classes P0 and F(1).
+type spreadData struct {
+	priceData
+	Whole bool `json:"whole"` // gangs run as a whole: class P0
+}
+
+// proof returns the proof that prices are, for a class.
+func (p *Prices) proof(kind sched.Kind, claims []Claim) *Proof {
+	data := priceData{p.Grid.Micros(), p.Price, p.Exponent, claims}
+	if kind == sched.N {
+		return &Proof{"prices", data}
+	}
+	return &Proof{"spread-prices", spreadData{data, kind == sched.P0}}
+}
+
+// knapsackData are prices by job and slot.
+type knapsackData struct {
+	Grid     []int64   `json:"grid"`
+	Price    [][]int64 `json:"price"`
+	Exponent int       `json:"exponent"`
+	Spread   bool      `json:"spread"` // jobs may be preempted: class P0
+	Least    []Claim   `json:"least,omitempty"`
+}
+
+// proof returns the proof that prices by job are, for a class. What a list has no
+// price for is free.
+func (p *JobPrices) proof(kind sched.Kind, claims []Claim) *Proof {
+	d := knapsackData{Grid: p.Grid.Micros(), Price: make([][]int64, len(p.Price)), Exponent: p.Exponent, Spread: kind == sched.P0, Least: claims}
+	for j, row := range p.Price {
+		n := len(row)
+		for n > 0 && row[n-1] == 0 {
+			n--
+		}
+		d.Price[j] = append([]int64{}, row[:n]...)
+	}
+	return &Proof{"knapsack", d}
 }
 
 // Micros returns the grid points as numbers.

@@ -12,7 +12,7 @@ import (
 
 // srptCompletions calls f with the completion times under SRPT in ascending
 // order, scaled by G.
-func (w *workload) srptCompletions(f func(end *wide)) {
+func (w *workload) srptCompletions(f func(end *uint192)) {
 	m := machine{release: w.release, size: w.size}
 	m.run(func(s *service) {
 		if s.done {
@@ -28,8 +28,8 @@ func (w *workload) srpt(obj sched.Objective) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sum wide
-	w.srptCompletions(func(end *wide) { sum.add(end) })
+	var sum uint192
+	w.srptCompletions(func(end *uint192) { sum.add(end) })
 	total := number.Ceil(new(big.Rat).SetFrac(sum.big(), big.NewInt(w.gpus))) // ΣC is an integer
 	return obj.FromBase(w.in, total.Mul(total, weight)), nil
 }
@@ -47,10 +47,10 @@ func (w *workload) ranked(obj sched.Objective) (*big.Rat, error) {
 
 // rankedSum returns Σ_k max(alone[k], k-th completion under SRPT), alone being
 // the sorted r_j + d_j.
-func (w *workload) rankedSum(alone []sched.Time) *wide {
-	var sum wide
+func (w *workload) rankedSum(alone []sched.Time) *uint192 {
+	var sum uint192
 	k := 0
-	w.srptCompletions(func(end *wide) {
+	w.srptCompletions(func(end *uint192) {
 		if end.quo(uint64(w.gpus)) > 0 { // completion times are integers, the k-th one too
 			end.addWord(1)
 		}
@@ -90,7 +90,7 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 
 	// A stretch [t, t+l) of service contributes l·(t + l/2) to q_j·M_j. Twice
 	// that is an integer in scaled time.
-	moment := make([]wide, len(w.size))
+	moment := make([]uint192, len(w.size))
 	m.run(func(s *service) {
 		l := uint64(s.length)
 		twice := s.start.times(2)
@@ -100,12 +100,12 @@ func (w *workload) meanBusyTime(obj sched.Objective) (*big.Rat, error) {
 	})
 
 	// Each job's M_j + d_j/2 = moment/(2 q_j G) + d_j/2, rounded down.
-	sum, plain := new(big.Int), wide{}
+	sum, plain := new(big.Int), uint192{}
 	for j := range moment {
 		mean := moment[j].times(1 << gridBits)
 		mean.quo(2 * uint64(w.gpus))
 		mean.quo(uint64(w.size[j]))
-		half := wide{uint64(w.length[j])}
+		half := uint192{uint64(w.length[j])}
 		half = half.times(1 << (gridBits - 1))
 		mean.add(&half)
 		if weight.equal {

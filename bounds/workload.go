@@ -6,7 +6,7 @@ import (
 	"math/big"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // workload is what the fluid relaxation keeps of an instance.
@@ -26,13 +26,13 @@ type workload struct {
 }
 
 func newWorkload(in *sched.Instance, obj sched.Objective) (*workload, error) {
-	if in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive {
+	if !in.Model.Exclusive() {
 		return nil, fmt.Errorf("bounds: %w to the %s model: its jobs have no fixed work on exclusive GPUs", sched.ErrNotApplicable, in.Model)
 	}
 	if obj.Maximised() {
 		return nil, fmt.Errorf("bounds: %w to %v: that is maximised", sched.ErrNotApplicable, obj)
 	}
-	least, err := cuts.LeastRunTimes(in)
+	least, err := partition.LeastRunTimes(in)
 	if err != nil {
 		return nil, fmt.Errorf("bounds: %w", err)
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestWide compares with big.Int.
-func TestWide(t *testing.T) {
+// TestUint192 compares with big.Int.
+func TestUint192(t *testing.T) {
 	modulus := new(big.Int).Lsh(big.NewInt(1), 192)
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 40))
-		random := func() wide {
-			w := wide{rng.Uint64(), rng.Uint64(), rng.Uint64()}
+		random := func() uint192 {
+			w := uint192{rng.Uint64(), rng.Uint64(), rng.Uint64()}
 			for i := 2 - rng.IntN(3); i < 3; i++ {
 				w[i] = uint64(rng.IntN(2)) * -uint64(rng.IntN(2))
 			}
