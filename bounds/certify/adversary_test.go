@@ -446,7 +446,7 @@ func (a *adversary) proofs(r *rand.Rand, in *sched.Instance, obj sched.Objective
 			keep(f(in, obj))
 		}
 	default:
-		for _, f := range []closed{bounds.LB0, bounds.SRPT, bounds.Ranked, bounds.MeanBusyTime, bounds.Area, bounds.Energy, bounds.Packing, bounds.PackedSRPT, bounds.PackedBusyTime} {
+		for _, f := range append(priced(), bounds.LB0, bounds.SRPT, bounds.Ranked, bounds.MeanBusyTime, bounds.Area, bounds.Energy, bounds.Packing, bounds.PackedSRPT, bounds.PackedBusyTime) {
 			keep(f(in, obj))
 		}
 	}

@@ -148,6 +148,8 @@ func kinds() map[string]func(*Checker, *document) (proof, error) {
 		"mean-busy-time": (*Checker).busy,
 		"energy":         (*Checker).energy,
 		"prices":         (*Checker).prices,
+		"spread-prices":  (*Checker).spreadPrices,
+		"knapsack":       (*Checker).packs,
 		"sharing":        (*Checker).sharing,
 		"malleable":      (*Checker).malleable,
 		"pair-lp":        (*Checker).pairs,

@@ -51,18 +51,35 @@ func shape(r *rand.Rand, seed uint64) schedtest.Shape {
 type closed = func(*sched.Instance, sched.Objective) (bounds.Bound, error)
 
 func gangBounds() []closed {
-	return []closed{bounds.LB0, bounds.SRPT, bounds.Ranked, bounds.MeanBusyTime, bounds.Area, bounds.Energy, bounds.Packing,
+	return append(priced(), bounds.LB0, bounds.SRPT, bounds.Ranked, bounds.MeanBusyTime, bounds.Area, bounds.Energy, bounds.Packing,
 		bounds.PackedSRPT, bounds.PackedBusyTime,
 		func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 			return bounds.Hybrid(context.Background(), in, o, bounds.HybridOptions{Evaluations: 50})
-		},
-		func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
-			d, err := bounds.Lagrangian(context.Background(), in, o, bounds.LagrangianOptions{Slots: 40, Iterations: 20})
+		})
+}
+
+// priced lists bounds by prices, of every class that they bound.
+func priced() (list []closed) {
+	for _, class := range []sched.Kind{sched.N, sched.P0, sched.Fluid} {
+		list = append(list, func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+			d, err := bounds.Lagrangian(context.Background(), in, o, bounds.LagrangianOptions{Slots: 40, Iterations: 20, Class: class})
 			if err != nil {
 				return bounds.Bound{}, err
 			}
 			return d.Bound, nil
-		}}
+		})
+		if class == sched.Fluid {
+			continue
+		}
+		list = append(list, func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+			d, err := bounds.Knapsack(context.Background(), in, o, bounds.KnapsackOptions{Slots: 30, Iterations: 40, Class: class})
+			if err != nil {
+				return bounds.Bound{}, err
+			}
+			return d.Bound, nil
+		})
+	}
+	return list
 }
 
 // TestGangs: what package bounds computes for exclusive gangs, this package does

@@ -100,7 +100,7 @@ func (q *packing) servers(k int) {
 // job adds the columns of a job.
 func (q *packing) job(i int) error {
 	j, x := q.jobs[i], &q.c.in.Jobs[i]
-	if plain(x) && !wide(x) {
+	if plain(x) && !sliced(x) {
 		q.columns(i, int64(j.length), nil)
 		return nil
 	}

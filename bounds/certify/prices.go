@@ -90,33 +90,56 @@ func (c *Checker) prices(d *document) (proof, error) {
 	if err != nil {
 		return proof{}, err
 	}
-	const far = 1200
-	if data.Exponent < -far || data.Exponent > far {
-		return proof{}, refuted("the exponent is %d", data.Exponent)
+	s, err := c.scale(d, data.Exponent)
+	if err != nil {
+		return proof{}, err
 	}
-	unit := new(big.Rat).SetInt64(1)
-	power := new(big.Int).Lsh(big.NewInt(1), uint(max(data.Exponent, -data.Exponent)))
-	if data.Exponent < 0 {
-		unit.SetFrac(big.NewInt(1), power)
-	} else {
-		unit.SetInt(power)
-	}
-	// Everything is in units of 2^exponent over the common denominator of the weights.
-	common := big.NewInt(1)
-	weight := make([]*big.Rat, len(jobs))
-	for i := range jobs {
-		weight[i] = new(big.Rat).Quo(d.weight(&c.in.Jobs[i]), unit)
-		common = lcm(common, weight[i].Denom())
-	}
-	sum, term := new(big.Int), new(big.Int)
+	sum := new(big.Int)
 	for i, j := range jobs {
-		w := term.Mul(weight[i].Num(), new(big.Int).Quo(common, weight[i].Denom()))
-		sum.Add(sum, t.least(&j, new(big.Int).Set(w), common))
+		sum.Add(sum, t.least(&j, s.weight[i], s.common))
 	}
-	charge := new(big.Int).Mul(big.NewInt(reachable(jobs, int64(c.in.Cluster.GPUs()))), t.total[len(t.total)-1])
-	sum.Sub(sum, charge.Mul(charge, common))
-	value := new(big.Rat).SetFrac(sum, common)
-	return lower(sched.Class{Kind: sched.N}, d.restate(c.in, value.Mul(value, unit))), nil
+	charge := big.NewInt(reachable(jobs, int64(c.in.Cluster.GPUs())))
+	return lower(sched.Class{Kind: sched.N}, s.value(c, d, sum, charge.Mul(charge, t.total[len(t.total)-1]))), nil
+}
+
+// scale is what exact sums with prices are in: units of 2^exponent over the common
+// denominator of the weights.
+type scale struct {
+	unit   *big.Rat
+	common *big.Int
+	weight []*big.Int // w_j
+}
+
+func (c *Checker) scale(d *document, exponent int) (*scale, error) {
+	const far = 1200
+	if exponent < -far || exponent > far {
+		return nil, refuted("the exponent is %d", exponent)
+	}
+	s := &scale{unit: new(big.Rat).SetInt64(1), common: big.NewInt(1)}
+	power := new(big.Int).Lsh(big.NewInt(1), uint(max(exponent, -exponent)))
+	if exponent < 0 {
+		s.unit.SetFrac(big.NewInt(1), power)
+	} else {
+		s.unit.SetInt(power)
+	}
+	weight := make([]*big.Rat, len(c.in.Jobs))
+	for i := range weight {
+		weight[i] = new(big.Rat).Quo(d.weight(&c.in.Jobs[i]), s.unit)
+		s.common = lcm(s.common, weight[i].Denom())
+	}
+	for _, w := range weight {
+		v := new(big.Int).Quo(s.common, w.Denom())
+		s.weight = append(s.weight, v.Mul(v, w.Num()))
+	}
+	return s, nil
+}
+
+// value restates a sum over the jobs, less what is charged in units of the prices, for
+// the objective.
+func (s *scale) value(c *Checker, d *document, sum, charge *big.Int) *big.Rat {
+	v := new(big.Int).Mul(charge, s.common)
+	value := new(big.Rat).SetFrac(v.Sub(sum, v), s.common)
+	return d.restate(c.in, value.Mul(value, s.unit))
 }
 
 func lcm(a, b *big.Int) *big.Int {

@@ -71,6 +71,10 @@ func anything(r *rand.Rand, in *sched.Instance) map[string]object {
 	for k := range slots {
 		grid = append(grid, grid[k]+1+r.Int64N(slot))
 	}
+	byJob := [][]int64{}
+	for range n {
+		byJob = append(byJob, whole(r.IntN(slots+1), int64(gpus)<<20))
+	}
 	least := []object{{"job": r.IntN(n), "time": r.Int64N(3e6)}}
 	shares := []object{}
 	for g := 1; g <= gpus; g++ {
@@ -90,13 +94,15 @@ func anything(r *rand.Rand, in *sched.Instance) map[string]object {
 	}
 	out := map[string]object{
 		"lb0": {"least": least}, "srpt": {"least": least}, "srpt-ranked": machine, "mean-busy-time": machine, "energy": machine,
-		"prices":    {"grid": grid, "price": whole(slots, 1<<20), "exponent": -20 + r.IntN(4), "least": least},
-		"pti":       intervals,
-		"conf":      withParts,
-		"grid-lp":   {"slot": slot, "slots": slots, "jobs": numbers(n, 1.5), "unit": "1", "rules": []object{{"most": 1 + r.IntN(4), "share": whole(n, 3)}}, "rows": rows},
-		"sharing":   {"rule": []string{"alone", "srpt", "srpt-ranked", "mean-busy-time", "area"}[r.IntN(5)], "whole": 1, "sizes": whole(n, 2*slot)},
-		"pair-lp":   {"slotted": r.IntN(2) == 0, "slot": slot, "slots": slots, "done": numbers(n, 3*float64(slot)), "progress": table(slots, n, 2*float64(slot)), "gang": table(slots, n, float64(slot)), "capacity": numbers(slots, float64(slot))},
-		"malleable": {"rule": "srpt-ranked", "whole": 1, "sizes": whole(n, slot)},
+		"spread-prices": {"grid": grid, "price": whole(slots, 1<<20), "exponent": -20 + r.IntN(4), "least": least, "whole": r.IntN(2) == 0},
+		"knapsack":      {"grid": grid, "price": byJob, "exponent": -20 + r.IntN(4), "least": least, "spread": r.IntN(2) == 0},
+		"prices":        {"grid": grid, "price": whole(slots, 1<<20), "exponent": -20 + r.IntN(4), "least": least},
+		"pti":           intervals,
+		"conf":          withParts,
+		"grid-lp":       {"slot": slot, "slots": slots, "jobs": numbers(n, 1.5), "unit": "1", "rules": []object{{"most": 1 + r.IntN(4), "share": whole(n, 3)}}, "rows": rows},
+		"sharing":       {"rule": []string{"alone", "srpt", "srpt-ranked", "mean-busy-time", "area"}[r.IntN(5)], "whole": 1, "sizes": whole(n, 2*slot)},
+		"pair-lp":       {"slotted": r.IntN(2) == 0, "slot": slot, "slots": slots, "done": numbers(n, 3*float64(slot)), "progress": table(slots, n, 2*float64(slot)), "gang": table(slots, n, float64(slot)), "capacity": numbers(slots, float64(slot))},
+		"malleable":     {"rule": "srpt-ranked", "whole": 1, "sizes": whole(n, slot)},
 	}
 	if in.Elastic != nil {
 		mix := []string{}
@@ -181,7 +187,7 @@ func TestAnything(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"lb0", "srpt", "srpt-ranked", "mean-busy-time", "energy", "prices", "pti", "conf", "grid-lp", "sharing", "pair-lp", "elastic-busy", "elastic-prices", "elastic-alone",
+	for _, kind := range []string{"lb0", "srpt", "srpt-ranked", "mean-busy-time", "energy", "prices", "spread-prices", "knapsack", "pti", "conf", "grid-lp", "sharing", "pair-lp", "elastic-busy", "elastic-prices", "elastic-alone",
 		"elastic-grid", "weight-grid", "weight-prices"} {
 		if accepted[kind] < 10 || strong[kind] == 0 {
 			t.Errorf("%s: %d were accepted, %d of them prove something", kind, accepted[kind], strong[kind])

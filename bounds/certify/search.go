@@ -18,6 +18,11 @@ const (
 	searchSlots = 1 << 15 // that searches go into one by one: each takes some KB of the stack
 )
 
+// exclusive reports whether the jobs are gangs on GPUs of their own.
+func (c *Checker) exclusive() bool {
+	return c.in.Model.Exclusive()
+}
+
 // searchData say nothing: the value is all that a search needs.
 type searchData struct{}
 
@@ -41,7 +46,7 @@ func (c *Checker) search(d *document) (proof, error) {
 	switch {
 	case t.goal == lostWeight && !(kind == sched.E && slotted):
 		return proof{}, tooHard("no search goes through class %v for %v", d.Class, d.Objective)
-	case kind == sched.N && (c.in.Model == sched.ModelGang || c.in.Model == sched.ModelPreemptive):
+	case kind == sched.N && c.exclusive():
 		err = c.searchGangs(d, t)
 	case kind == sched.P && slotted && c.in.Model == sched.ModelPreemptive:
 		err = c.searchBouts(d, t)

@@ -10,9 +10,9 @@ import (
 	"yardstick/bounds/certify"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive/bouts"
+	"yardstick/solvers/partition"
 )
 
 // searched checks that the search accepts an optimum and nothing above it.
@@ -51,7 +51,7 @@ func TestSearchBoutsOfStages(t *testing.T) {
 	open := 0
 	for seed := range uint64(100) {
 		in := schedtest.Preemptive(schedtest.Rand(seed), schedtest.Shape{Jobs: 1, Servers: 2, GPUs: 3, Stages: 3, Traffic: true, Span: true, Slot: sched.Second})
-		least, err := cuts.LeastRunTimes(in)
+		least, err := partition.LeastRunTimes(in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func (c *Checker) searchGangs(d *document, t *target) error {
 	for i := range jobs {
 		j := &c.in.Jobs[i]
 		g := gangJob{job: j, gang: j.Gang(), load: int64(j.Load), twin: -1,
-			fixed: len(c.in.Cluster.Servers) == 1 || plain(j) && !wide(j)}
+			fixed: len(c.in.Cluster.Servers) == 1 || plain(j) && !sliced(j)}
 		g.need = need{job: i, release: s.round(int64(jobs[i].release)), length: s.round(int64(jobs[i].length)), gang: int64(g.gang)}
 		g.work = mul(g.length, g.need.gang)
 		pooled = pooled && g.fixed
@@ -93,9 +93,9 @@ func (c *Checker) searchGangs(d *document, t *target) error {
 	return s.err
 }
 
-// wide reports whether the job has replicas of several GPUs, which must find them
+// sliced reports whether the job has replicas of several GPUs, which must find them
 // on one server.
-func wide(j *sched.Job) bool {
+func sliced(j *sched.Job) bool {
 	return slices.ContainsFunc(j.Stages, func(st sched.Stage) bool { return st.Slices > 1 })
 }
 

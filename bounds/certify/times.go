@@ -32,7 +32,7 @@ type claim struct {
 // proven, or, without a claim, what the stages take with all of their
 // neighbours beside them.
 func (c *Checker) gangs(claims []claim) ([]job, error) {
-	if c.in.Model != sched.ModelGang && c.in.Model != sched.ModelPreemptive {
+	if !c.exclusive() {
 		return nil, refuted("it is about exclusive gangs, not the %s model", c.in.Model)
 	}
 	if c.jobs == nil {

@@ -6,7 +6,7 @@ import (
 
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Run is what the theorems need to know about a run of A-SRPT besides the
@@ -31,31 +31,31 @@ type Run struct {
 //
 // alpha_max is the paper's, every replica on a server of its own, in the printed
 // forms, and the largest that the cluster allows in the others. alpha_min is the
-// least that cuts.LeastRunTimes finds, or alpha~ if rounding makes that less.
+// least that partition.LeastRunTimes finds, or alpha~ if rounding makes that less.
 //
 // Cost: one search for alpha_min per shape of job, and O(n log n) operations on
 // integers.
 //
 // Errors: the numbers of entries differ from the number of jobs; those of
-// Case.Symbols and of package cuts.
+// Case.Symbols and of package partition.
 func Evaluate(in *sched.Instance, run Run) ([]Result, error) {
 	n := len(in.Jobs)
 	if len(run.Start) != n || len(run.Completion) != n || len(run.AlphaTilde) != n || run.Predicted != nil && len(run.Predicted) != n {
 		return nil, fmt.Errorf("theorems: %d starts, %d completions, %d predictions, %d alphas for %d jobs",
 			len(run.Start), len(run.Completion), len(run.Predicted), len(run.AlphaTilde), n)
 	}
-	if in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive || run.Class.Kind != sched.N {
+	if !in.Model.Exclusive() || run.Class.Kind != sched.N {
 		return notApplicable(), nil
 	}
-	least, err := cuts.LeastRunTimes(in)
+	least, err := partition.LeastRunTimes(in)
 	if err != nil {
 		return nil, fmt.Errorf("theorems: %w", err)
 	}
-	printed, err := newCase(in, &run, least, cuts.AlphaSpread)
+	printed, err := newCase(in, &run, least, partition.AlphaSpread)
 	if err != nil {
 		return nil, err
 	}
-	attained, err := newCase(in, &run, least, cuts.AlphaMax)
+	attained, err := newCase(in, &run, least, partition.AlphaMax)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func notApplicable() []Result {
 }
 
 // newCase collects the numbers, with the given alpha_max, and checks them.
-func newCase(in *sched.Instance, run *Run, least []cuts.Minimum, slowest func(*sched.Instance, sched.JobID) (*big.Rat, error)) (*Case, error) {
+func newCase(in *sched.Instance, run *Run, least []partition.Minimum, slowest func(*sched.Instance, sched.JobID) (*big.Rat, error)) (*Case, error) {
 	c := &Case{GPUs: in.Cluster.GPUs(), Tau: run.Tau, ReleaseFirst: run.ReleaseFirst, Slotted: run.Class.Slotted, Optimum: run.OptA,
 		Jobs: make([]Job, len(in.Jobs))}
 	for i := range in.Jobs {

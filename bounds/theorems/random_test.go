@@ -12,6 +12,7 @@ import (
 	"yardstick/bounds/theorems"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/sim"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
 	"yardstick/sched/verify"
@@ -185,7 +186,7 @@ func (n *tally) add(r theorems.Result) error {
 // predictions, against proven optima, every statement whose assumptions are met
 // holds in every form; and each is met often enough.
 func TestNoViolation(t *testing.T) {
-	const samples = 10_000
+	samples := tier.Draws(2_500, 10_000)
 	seen := map[string]*tally{}
 	for seed := range uint64(samples) {
 		s := randomSample(rand.New(rand.NewPCG(seed, 0x71)))
