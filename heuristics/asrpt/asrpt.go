@@ -46,7 +46,7 @@ import (
 	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Policy is A-SRPT. A value serves one run.
@@ -248,7 +248,7 @@ func (p *Policy) place(v *sim.View, j *sim.Job, rule sim.Rule) (sched.Placement,
 		for i, sh := range shares {
 			servers[i], parts[i] = sh.Server, sh.GPUs
 		}
-		best, err := cuts.BestAlpha(&p.estimates.probe, 0, servers, parts, 0)
+		best, err := partition.BestAlpha(&p.estimates.probe, 0, servers, parts, 0)
 		if err == nil {
 			return best.Placement, nil
 		}

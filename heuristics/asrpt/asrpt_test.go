@@ -13,6 +13,7 @@ import (
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
 	"yardstick/sched/verify"
@@ -114,7 +115,8 @@ func guesses(rng *rand.Rand, in *sched.Instance) noisy {
 // reference, with the truth and with predictions.
 func TestAgainstReference(t *testing.T) {
 	heavy, waited, improved, jobs, two := 0, 0, 0, 0, 0
-	for seed := range uint64(4000) {
+	draws := tier.Draws(1000, 4000)
+	for seed := range uint64(draws) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		in, o := randomInstance(rng), randomOptions(rng)
 		if err := in.Validate(); err != nil {
@@ -148,7 +150,7 @@ func TestAgainstReference(t *testing.T) {
 		}
 	}
 	t.Logf("%d jobs, %d communication-heavy, %d waited, %d of these improved, %d servers beyond the first", jobs, heavy, waited, improved, two)
-	if heavy < 5000 || waited < 1000 || improved < 300 || two < 10_000 {
+	if k := draws / 1000; heavy < 1250*k || waited < 250*k || improved < 75*k || two < 2500*k {
 		t.Error("too few of them to mean anything")
 	}
 }

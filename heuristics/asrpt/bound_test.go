@@ -8,8 +8,9 @@ import (
 
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/sim"
+	"yardstick/internal/tier"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // TestPerJobBound: in order of virtual completion,
@@ -25,7 +26,7 @@ import (
 // Source: Lemma 2 of the A-SRPT paper, job by job and with G − g + b for G − g.
 func TestPerJobBound(t *testing.T) {
 	closest, jobs := 0.0, 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(tier.Draws(750, 3000)) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		in, o := randomInstance(rng), randomOptions(rng)
 		for _, guess := range []noisy{truth(in), guesses(rng, in)} {
@@ -64,7 +65,7 @@ func longest(t *testing.T, in *sched.Instance) []sched.Time {
 	t.Helper()
 	out := make([]sched.Time, len(in.Jobs))
 	for i := range out {
-		alpha, err := cuts.AlphaMax(in, sched.JobID(i))
+		alpha, err := partition.AlphaMax(in, sched.JobID(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // estimate is what the policy derives from a job's stages alone.
@@ -58,7 +58,7 @@ func (e *estimator) of(j *sim.Job) (*estimate, error) {
 // reference returns alpha~ of the job, which the probe is about.
 func (e *estimator) reference(j *sim.Job) (*big.Rat, error) {
 	if e.options.Reference == Least && j.Sharing == nil {
-		best, err := cuts.AlphaMin(&e.probe, 0)
+		best, err := partition.AlphaMin(&e.probe, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (e *estimator) reference(j *sim.Job) (*big.Rat, error) {
 // in seconds.
 func (o Options) AlphaTilde(in *sched.Instance, id sched.JobID) (*big.Rat, error) {
 	if o.Reference == Least {
-		best, err := cuts.AlphaMin(in, id)
+		best, err := partition.AlphaMin(in, id)
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +112,9 @@ func (e *estimator) slowest(tilde *big.Rat) (*big.Rat, error) {
 	case e.probe.Jobs[0].Sharing != nil:
 		return tilde, nil
 	case e.options.Slowest == Attained:
-		return cuts.AlphaMax(&e.probe, 0)
+		return partition.AlphaMax(&e.probe, 0)
 	}
-	return cuts.AlphaSpread(&e.probe, 0)
+	return partition.AlphaSpread(&e.probe, 0)
 }
 
 // shape encodes everything that an estimate depends on besides the cluster.

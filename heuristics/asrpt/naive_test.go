@@ -9,7 +9,7 @@ import (
 	"yardstick/heuristics/asrpt"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // reference is A-SRPT written down step by step, without heaps, views or
@@ -61,8 +61,8 @@ func tildes(t *testing.T, in *sched.Instance, o asrpt.Options) (out []*big.Rat) 
 	for i := range in.Jobs {
 		tilde, err := heavyedge.AlphaTilde(in, sched.JobID(i), o.AllReduce)
 		if o.Reference == asrpt.Least {
-			var best *cuts.Best
-			if best, err = cuts.AlphaMin(in, sched.JobID(i)); err == nil {
+			var best *partition.Best
+			if best, err = partition.AlphaMin(in, sched.JobID(i)); err == nil {
 				tilde = best.Alpha
 			}
 		}
@@ -175,7 +175,7 @@ func (r *reference) alphaMax(i int) *big.Rat {
 	largest := slices.MaxFunc(r.in.Cluster.Servers, func(a, b sched.Server) int { return a.GPUs - b.GPUs }).GPUs
 	worst := new(big.Rat)
 	if r.o.Slowest == asrpt.Attained {
-		worst, err := cuts.AlphaMax(r.in, sched.JobID(i))
+		worst, err := partition.AlphaMax(r.in, sched.JobID(i))
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func (r *reference) place(i int, now sched.Time, most bool) (sched.Placement, *b
 	var place sched.Placement
 	var err error
 	if r.o.Layout == asrpt.Optimal {
-		place, err = cuts.Place(r.in, sched.JobID(i), servers, sizes)
+		place, err = partition.Place(r.in, sched.JobID(i), servers, sizes)
 	} else {
 		place, err = heavyedge.Place(&r.in.Jobs[i], parts, r.o.AllReduce)
 	}

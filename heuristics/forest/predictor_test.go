@@ -258,6 +258,7 @@ func (a adapter) Observe(j sim.Job, iters int64) {
 func TestInSimulation(t *testing.T) {
 	in := &sched.Instance{
 		Name:    "recurrent",
+		Model:   sched.ModelGang,
 		Cluster: sched.Uniform(1, 1, 1, 1),
 		History: past("u", "a", 7),
 	}

@@ -96,6 +96,7 @@ func ByDuration(v *sim.View, id sched.JobID) (int64, error) {
 type Policy struct {
 	name    string
 	key     Key
+	order   Order // of Ordered
 	options Options
 
 	queues   []*queue          // under Strict one, under Skip one per gang size seen
@@ -127,6 +128,9 @@ func (p *Policy) Options() Options { return p.options }
 
 // Class returns N: gangs run to completion on GPUs of their own.
 func (p *Policy) Class() sched.Class { return sched.Class{Kind: sched.N} }
+
+// Requires implements sim.Requirer: the column that jobs are ordered by.
+func (p *Policy) Requires(in *sched.Instance) error { return p.order.Requires(in) }
 
 // Decide starts waiting jobs in order until none may start.
 func (p *Policy) Decide(v *sim.View) (sim.Decision, error) {

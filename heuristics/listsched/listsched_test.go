@@ -12,6 +12,7 @@ import (
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/sim"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 )
@@ -84,7 +85,7 @@ func run(t *testing.T, in *sched.Instance, p *listsched.Policy, o sim.Options) (
 // under all options, with a simulator that scans everything at every event.
 func TestAgainstScan(t *testing.T) {
 	spread := 0
-	for seed := range uint64(1500) {
+	for seed := range uint64(tier.Draws(400, 1500)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		in := randomInstance(rng)
 		if seed%3 == 0 {

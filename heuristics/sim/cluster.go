@@ -17,9 +17,9 @@ type Cluster struct {
 	size, free []int // GPUs and free GPUs per server
 	gpus, idle int   // their sums
 
-	byFree   []set // byFree[f]: the servers with exactly f free GPUs
-	counts   set   // the f for which byFree[f] is not empty
-	nonempty set   // the servers with a free GPU
+	levels            // the servers by their free GPUs
+	nonempty set      // the servers with a free GPU
+	racks    []*racks // the groupings that rules have asked for
 
 	ranked []int // servers by size, largest first, ties to the lower index
 	rank   []int // inverse of ranked
@@ -47,10 +47,7 @@ func newCluster(servers []sched.Server, shared bool) *Cluster {
 		c.gpus += c.size[i]
 		largest = max(largest, c.size[i])
 	}
-	c.byFree, c.counts = make([]set, largest+1), newSet(largest+1)
-	for f := range c.byFree {
-		c.byFree[f] = newSet(n)
-	}
+	c.levels = newLevels(n, largest)
 	slices.SortStableFunc(c.ranked, func(a, b int) int { return cmp.Compare(c.size[b], c.size[a]) })
 	c.fewest = make([]int, 1, c.gpus+1)
 	for r, s := range c.ranked {
@@ -58,7 +55,6 @@ func newCluster(servers []sched.Server, shared bool) *Cluster {
 		for range c.size[s] {
 			c.fewest = append(c.fewest, r+1)
 		}
-		c.byFree[0].add(s)
 		c.setFree(s, c.size[s])
 	}
 	if shared {
@@ -87,12 +83,10 @@ func (c *Cluster) setFree(server, f int) {
 	before := c.free[server]
 	c.free[server] = f
 	c.idle += f - before
-	c.byFree[before].remove(server)
-	if c.byFree[before].empty() {
-		c.counts.remove(before)
+	c.move(server, before, f)
+	for _, r := range c.racks {
+		r.change(server, f-before)
 	}
-	c.byFree[f].add(server)
-	c.counts.add(f)
 	switch {
 	case f == 0:
 		c.nonempty.remove(server)

@@ -33,6 +33,9 @@ func (c *containers) reveal(id sched.JobID) {
 	c.known.Jobs[id] = c.in.Jobs[id]
 }
 
+// batches returns how many mini-batches a job takes in all.
+func (c *containers) batches(id sched.JobID) int64 { return c.in.Jobs[id].Elastic.Batches }
+
 // vet checks that what a placement, which ReadElastic has accepted, demands is
 // free.
 func (c *containers) vet(p *sched.Placement) error {

@@ -87,7 +87,7 @@ func Suits(in *sched.Instance, p Policy, slotted bool) error {
 	class.Slotted = class.Slotted || slotted
 	elastic := class.Kind == sched.E || class.Kind == sched.EP
 	switch {
-	case elastic && in.Model != sched.ModelElastic:
+	case elastic && !in.Model.Has(class.Kind):
 		return fmt.Errorf("sim: %s schedules elastic jobs, and those of instance %q are of the %s model", p.Name(), in.Name, in.Model)
 	case elastic && !class.Slotted:
 		return fmt.Errorf("sim: %s makes schedules of class %v: elastic jobs are replayed in slots only", p.Name(), class)
@@ -95,10 +95,9 @@ func Suits(in *sched.Instance, p Policy, slotted bool) error {
 		return nil
 	case class.Kind != sched.N && class.Kind != sched.P && class.Kind != sched.S && class.Kind != sched.M:
 		return fmt.Errorf("sim: %s makes schedules of class %v: only N, P, S, M, Es and EPs can be replayed", p.Name(), class)
-	case in.Model == sched.ModelElastic:
-		return fmt.Errorf("sim: instance %q is elastic: its jobs have no gang for %s to replay", in.Name, p.Name())
-	case (class.Kind == sched.S || class.Kind == sched.M) && in.Model != sched.ModelSharing,
-		class.Kind == sched.P && in.Model != sched.ModelPreemptive && in.Model != sched.ModelSharing:
+	case !in.Model.Gangs():
+		return fmt.Errorf("sim: instance %q is %s: its jobs have no gang for %s to replay", in.Name, in.Model, p.Name())
+	case !in.Model.Has(class.Kind):
 		return fmt.Errorf("sim: %s makes schedules of class %v, which does not belong to the %s model of instance %q", p.Name(), class, in.Model, in.Name)
 	case class.Slotted && in.Slot == 0:
 		return fmt.Errorf("sim: a slotted run needs a slot length, but instance %q has none", in.Name)
@@ -123,7 +122,7 @@ func newEngine(in *sched.Instance, p Policy, o Options) (*engine, error) {
 		arrivals: byRelease(in.Jobs), states: make([]State, n), slots: make([]int32, n), left: n,
 		saved: map[sched.JobID]*big.Rat{}, segments: make([]sched.Segment, 0, n), clock: clock{read: o.Clock},
 	}
-	if in.Model == sched.ModelElastic {
+	if !in.Model.Gangs() {
 		e.containers, e.result.Clairvoyant = newContainers(in), true
 	} else {
 		e.cluster = newCluster(in.Cluster.Servers, e.shared)

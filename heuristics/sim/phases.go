@@ -75,7 +75,7 @@ func (e *engine) vet(id sched.JobID, p *sched.Placement) (sched.Time, error) {
 			}
 		case sh.Devices != nil:
 			return 0, errors.New("its placement names devices, which only class S does")
-		case memory > server.GPUMemory && e.in.Model == sched.ModelSharing:
+		case memory > server.GPUMemory:
 			return 0, fmt.Errorf("it needs %v on each GPU, but those of server %d have %v", memory, sh.Server, server.GPUMemory)
 		case sh.GPUs > e.cluster.free[sh.Server]:
 			return 0, fmt.Errorf("its placement takes %d GPUs of server %d, which has %d free", sh.GPUs, sh.Server, e.cluster.free[sh.Server])

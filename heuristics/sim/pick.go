@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"yardstick/sched"
 )
 
 // Rule chooses free GPUs for a gang. All ties go to the lower server index.
-type Rule uint8
+type Rule int32
 
 // The placement rules.
 const (
@@ -26,25 +28,66 @@ const (
 	// server, all free GPUs of those with the most until the remainder does.
 	BestFit
 	// MostAvailable takes all free GPUs of the server that has the most, then
-	// of the next, and of the last one what is still needed.
+	// of the next, and of the last one what is still needed. For a gang that fits
+	// on one server it is worst fit.
 	MostAvailable
 	// LeastAvailable does so from the server with the fewest free GPUs, at
 	// least one, upwards.
 	LeastAvailable
+	// FirstFit is BestFit with the first server that has a sufficient number of free
+	// GPUs in place of the one that has the least.
+	FirstFit
+
+	// beforeSwitch is below every rule of Switch, and above all others.
+	beforeSwitch Rule = 1 << 8
 )
 
-var ruleNames = []string{"pool", "consolidate", "best-fit", "most-available", "least-available"}
+// Switch is BestFit for a cluster whose servers are in racks of so many, at least 1,
+// by their index; the last rack may have fewer. A gang that fits on no single server
+// uses as few racks as is possible now: the one with the least sufficient number of
+// free GPUs; where no single rack will do, all free GPUs of those with the most until
+// the remainder fits in one. In its last rack it uses as few servers as is possible.
+// It prefers one rack, and never waits for it.
+func Switch(servers int) Rule { return beforeSwitch + Rule(servers) }
 
-func (r Rule) String() string { return ruleNames[r] }
+// rack returns how many servers a rack has, if the rule knows racks.
+func (r Rule) rack() (servers int, ok bool) { return int(r - beforeSwitch), r > beforeSwitch }
+
+var ruleNames = []string{"pool", "consolidate", "best-fit", "most-available", "least-available", "first-fit"}
+
+const (
+	worstFit     = "worst-fit" // another name of MostAvailable
+	switchPrefix = "switch:"
+	mostPerRack  = 1 << 20
+)
+
+func (r Rule) String() string {
+	if n, ok := r.rack(); ok {
+		return switchPrefix + strconv.Itoa(n)
+	}
+	return ruleNames[r]
+}
 
 // MarshalText implements encoding.TextMarshaler.
 func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler. It knows MostAvailable by the name
+// worst-fit too.
 func (r *Rule) UnmarshalText(text []byte) error {
+	if number, ok := strings.CutPrefix(string(text), switchPrefix); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > mostPerRack {
+			return fmt.Errorf("placement rule %q: a rack has a whole number of servers, from 1 to %d, such as switch:8", text, mostPerRack)
+		}
+		*r = Switch(n)
+		return nil
+	}
 	i := slices.Index(ruleNames, string(text))
+	if string(text) == worstFit {
+		i = int(MostAvailable)
+	}
 	if i < 0 {
-		return fmt.Errorf("placement rule %q is unknown: %v", text, ruleNames)
+		return fmt.Errorf("placement rule %q is unknown: %s, %s, %sN with N servers in a rack", text, strings.Join(ruleNames, ", "), worstFit, switchPrefix)
 	}
 	*r = Rule(i)
 	return nil
@@ -93,13 +136,17 @@ func (c *Cluster) find(r Rule, gang int) bool {
 	if gang < 1 || gang > c.idle {
 		return false
 	}
+	if n, ok := r.rack(); ok {
+		c.inRacks(c.racksOf(n), gang)
+		return true
+	}
 	switch r {
 	case Pool:
 		c.pool(gang)
 	case Consolidate:
 		return c.consolidate(gang)
-	case BestFit:
-		c.bestFit(gang)
+	case BestFit, FirstFit:
+		c.fewestNow(r, gang)
 	case MostAvailable:
 		c.mostAvailable(gang)
 	case LeastAvailable:
@@ -148,18 +195,29 @@ func (c *Cluster) consolidate(rest int) bool {
 	return false
 }
 
-func (c *Cluster) bestFit(rest int) {
+// fewestNow takes the servers with the most free GPUs until the rest fits on one.
+func (c *Cluster) fewestNow(r Rule, rest int) {
 	f, s := c.most()
 	for f < rest {
 		c.pick(s, f)
 		rest -= f
 		f, s = c.nextMost(f, s)
 	}
-	// No server with fewer free GPUs than s has been taken.
-	if least, _ := c.counts.next(rest); least < f {
-		s, _ = c.byFree[least].next(0)
+	c.pick(c.lastOf(r, rest, f, s), rest)
+}
+
+// lastOf returns the server that the rule chooses for the rest of a gang where s, which
+// has f free GPUs, is the first in order of free GPUs, most first, that was not taken. No
+// server with fewer free GPUs than s has been taken.
+func (c *Cluster) lastOf(r Rule, rest, f, s int) int {
+	for least, _ := c.counts.next(rest); least < f; least, _ = c.counts.next(least + 1) {
+		first, _ := c.byFree[least].next(0)
+		if r == BestFit {
+			return first
+		}
+		s = min(s, first)
 	}
-	c.pick(s, rest)
+	return s
 }
 
 func (c *Cluster) mostAvailable(rest int) {
@@ -170,24 +228,6 @@ func (c *Cluster) mostAvailable(rest int) {
 		f, s = c.nextMost(f, s)
 	}
 	c.pick(s, rest)
-}
-
-// most returns the first server in order of free GPUs, most first, and how
-// many these are. Some GPU must be free.
-func (c *Cluster) most() (f, s int) {
-	f, _ = c.counts.prev(len(c.byFree) - 1)
-	s, _ = c.byFree[f].next(0)
-	return f, s
-}
-
-// nextMost returns the server after s, which has f free GPUs, in that order.
-func (c *Cluster) nextMost(f, s int) (int, int) {
-	if s, ok := c.byFree[f].next(s + 1); ok {
-		return f, s
-	}
-	f, _ = c.counts.prev(f - 1)
-	s, _ = c.byFree[f].next(0)
-	return f, s
 }
 
 func (c *Cluster) leastAvailable(rest int) {

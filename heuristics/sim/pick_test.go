@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"yardstick/sched"
@@ -56,7 +57,12 @@ func (n *naive) pick(r Rule, gang int) map[int]int {
 	case LeastAvailable:
 		return greedy(n.order(func(a, b int) int { return cmp.Compare(n.free[a], n.free[b]) }), n.free, gang)
 	case BestFit:
-		return n.bestFit(gang)
+		return n.fewest(gang, n.tightest)
+	case FirstFit:
+		return n.fewest(gang, n.lowest)
+	}
+	if servers, ok := r.rack(); ok {
+		return n.inRacks(servers, gang)
 	}
 	return n.consolidate(gang)
 }
@@ -73,10 +79,21 @@ func (n *naive) tightest(gang int, used map[int]int) int {
 	return best
 }
 
-func (n *naive) bestFit(gang int) map[int]int {
+// lowest returns the first server outside used with sufficient free GPUs, or −1.
+func (n *naive) lowest(gang int, used map[int]int) int {
+	for s, f := range n.free {
+		if _, is := used[s]; !is && f >= gang {
+			return s
+		}
+	}
+	return -1
+}
+
+// fewest takes the servers with the most free GPUs until one is found for the rest.
+func (n *naive) fewest(gang int, last func(gang int, used map[int]int) int) map[int]int {
 	out := map[int]int{}
 	for _, s := range n.order(n.mostFirst) {
-		if best := n.tightest(gang, out); best >= 0 {
+		if best := last(gang, out); best >= 0 {
 			out[best] = gang
 			return out
 		}
@@ -145,6 +162,109 @@ func (n *naive) consolidates(gang int) bool {
 	return false
 }
 
+// only returns the cluster with nothing free but on the servers of a rack.
+func (n *naive) only(rack, servers int) *naive {
+	out := &naive{size: n.size, free: make([]int, len(n.free))}
+	for s := range n.free {
+		if s/servers == rack {
+			out.free[s] = n.free[s]
+		}
+	}
+	return out
+}
+
+// inRacks has a server of its own for every rack, takes those as best fit does, and then
+// the servers of each, in the last one by best fit again.
+func (n *naive) inRacks(servers, gang int) map[int]int {
+	if best := n.tightest(gang, nil); best >= 0 {
+		return map[int]int{best: gang}
+	}
+	merged := &naive{}
+	for s := range n.free {
+		if s%servers == 0 {
+			merged.free = append(merged.free, 0)
+		}
+		merged.free[s/servers] += n.free[s]
+	}
+	out := map[int]int{}
+	for rack, gpus := range merged.fewest(gang, merged.tightest) {
+		for s, taken := range n.only(rack, servers).fewest(gpus, n.only(rack, servers).tightest) {
+			out[s] = taken
+		}
+	}
+	return out
+}
+
+// everyRule lists the rules, with racks of several sizes.
+func everyRule() []Rule {
+	list := []Rule{Switch(1), Switch(2), Switch(3), Switch(8), Switch(1000)}
+	for r := range Rule(len(ruleNames)) {
+		list = append(list, r)
+	}
+	return list
+}
+
+// TestRuleNames reads what every rule writes, and the second name of most-available.
+func TestRuleNames(t *testing.T) {
+	for _, want := range everyRule() {
+		var r Rule
+		text, err := want.MarshalText()
+		if err == nil {
+			err = r.UnmarshalText(text)
+		}
+		if err != nil || r != want {
+			t.Errorf("%v: read as %v, %v", want, r, err)
+		}
+	}
+	var r Rule
+	if err := r.UnmarshalText([]byte("worst-fit")); err != nil || r != MostAvailable {
+		t.Errorf("worst-fit is %v, %v", r, err)
+	}
+	for text, want := range map[string]string{
+		"switch":          `placement rule "switch" is unknown: pool, consolidate, best-fit, most-available, least-available, first-fit, worst-fit, switch:N with N servers in a rack`,
+		"switch:0":        `placement rule "switch:0": a rack has a whole number of servers, from 1 to 1048576, such as switch:8`,
+		"switch:-3":       "from 1 to",
+		"switch:2.5":      "a whole number",
+		"switch:99999999": "from 1 to",
+		"best":            "is unknown",
+	} {
+		if err := r.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestSwitch, by hand: eight servers of two GPUs in racks of three, three and two.
+func TestSwitch(t *testing.T) {
+	c := newCluster(slices.Repeat([]sched.Server{{GPUs: 2}}, 8), false)
+	for s, free := range []int{2, 2, 0, 1, 1, 2, 0, 1} { // by rack: 4, 4 and 1
+		c.hold(0, &sched.Placement{Shares: []sched.Share{{Server: s, GPUs: 2 - free}}}, 0)
+	}
+	for _, test := range []struct {
+		gang int
+		want []taken
+	}{
+		{1, []taken{{3, 1}}},                                         // the tightest server, of any rack
+		{2, []taken{{0, 2}}},                                         // still one server
+		{3, []taken{{0, 2}, {1, 1}}},                                 // the first of two racks with four
+		{5, []taken{{0, 2}, {1, 2}, {7, 1}}},                         // a whole rack, and the one that suffices for the rest
+		{7, []taken{{0, 2}, {1, 2}, {3, 1}, {5, 2}}},                 // in the second rack the full server first
+		{9, []taken{{0, 2}, {1, 2}, {3, 1}, {4, 1}, {5, 2}, {7, 1}}}, // everything
+	} {
+		shares, ok := c.Pick(Switch(3), test.gang)
+		var got []taken
+		for _, sh := range shares {
+			got = append(got, taken{sh.Server, sh.GPUs})
+		}
+		if !ok || !slices.Equal(got, test.want) {
+			t.Errorf("%d GPUs: %v, want %v", test.gang, got, test.want)
+		}
+	}
+	if _, ok := c.Pick(Switch(3), 10); ok {
+		t.Error("found 10 GPUs of 9")
+	}
+}
+
 func randomCluster(rng *rand.Rand) []sched.Server {
 	servers := make([]sched.Server, 1+rng.IntN(7))
 	if rng.IntN(10) == 0 {
@@ -187,7 +307,7 @@ func TestPick(t *testing.T) {
 			}
 			n.free[s] += change
 			gang := 1 + rng.IntN(c.GPUs())
-			for r := range Rule(len(ruleNames)) {
+			for _, r := range everyRule() {
 				check(t, seed, c, n, r, gang)
 			}
 		}

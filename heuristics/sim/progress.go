@@ -25,8 +25,8 @@ func (e *engine) trainedAt(r *record) sched.Time {
 // iters returns how many iterations the job takes in all, of an elastic one
 // mini-batches.
 func (e *engine) iters(id sched.JobID) int64 {
-	if j := &e.in.Jobs[id]; j.Elastic != nil {
-		return j.Elastic.Batches
+	if e.containers != nil {
+		return e.containers.batches(id)
 	}
 	return e.in.Jobs[id].Iters
 }

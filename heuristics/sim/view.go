@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"yardstick/sched"
 )
@@ -103,6 +104,19 @@ func (v *View) Job(id sched.JobID) (Job, error) {
 		return Job{}, err
 	}
 	return facts(v.engine.in, id), nil
+}
+
+// Key returns a job's value of a key that the instance names, such as a column of a job
+// list.
+func (v *View) Key(id sched.JobID, name string) (float64, error) {
+	if _, err := v.state("key", id); err != nil {
+		return 0, err
+	}
+	i := slices.Index(v.engine.in.Keys, name)
+	if i < 0 {
+		return 0, fmt.Errorf("sim: key %q of job %d: the instance has %v", name, id, v.engine.in.Keys)
+	}
+	return v.engine.in.Jobs[id].Keys[i], nil
 }
 
 // State returns where the job is in its life.

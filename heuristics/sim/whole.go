@@ -38,13 +38,16 @@ func (c *Cluster) findWhole(r Rule, widths []sched.Width) bool {
 	if r == Consolidate {
 		return c.consolidateWhole(widths, gang)
 	}
+	if n, ok := r.rack(); ok {
+		if c.wholeInRack(c.racksOf(n), widths, gang) {
+			return true
+		}
+		r = BestFit
+	}
 	left, taken := slices.Clone(widths), make([]int, len(widths))
 	for s, f := range c.inOrder(r) {
-		if r == BestFit && f >= gang { // the rest fits on one server, and no server with fewer free GPUs than s is taken
-			if least, _ := c.counts.next(gang); least < f {
-				s, _ = c.byFree[least].next(0)
-			}
-			c.pick(s, gang)
+		if (r == BestFit || r == FirstFit) && f >= gang { // the rest fits on one server
+			c.pick(c.lastOf(r, gang, f, s), gang)
 			return true
 		}
 		if n := sched.Fill(left, f, taken); n > 0 {
@@ -73,7 +76,7 @@ func (c *Cluster) inOrder(r Rule) func(yield func(server, free int) bool) {
 					}
 				}
 			}
-		case MostAvailable, BestFit:
+		case MostAvailable, BestFit, FirstFit:
 			for f, ok := c.counts.prev(len(c.byFree) - 1); ok && f > 0; f, ok = c.counts.prev(f - 1) {
 				for s, ok := c.byFree[f].next(0); ok; s, ok = c.byFree[f].next(s + 1) {
 					if !yield(s, f) {

@@ -100,7 +100,7 @@ func TestPickWhole(t *testing.T) {
 			}
 			replicas := replicasOf(widths)
 			fits := len(replicas) > 0 && packs(replicas, slices.Clone(n.free))
-			for r := range Rule(len(ruleNames)) {
+			for _, r := range everyRule() {
 				want := fits
 				if r == Consolidate {
 					want = len(replicas) > 0 && n.consolidatesWhole(replicas)
@@ -117,6 +117,12 @@ func TestPickWhole(t *testing.T) {
 				if !wholeShares(n, replicas, shares) {
 					t.Fatalf("seed %d: %v of %v on %v of %v: %v", seed, r, widths, n.free, n.size, shares)
 				}
+				if per, ok := r.rack(); ok {
+					if got, want := racksUsed(n, per, shares), leastRacks(n, per, replicas); want > 0 && got != want {
+						t.Fatalf("seed %d: %v of %v on %v: %v are on %d racks, want %d", seed, r, widths, n.free, shares, got, want)
+					}
+					continue
+				}
 				if want := inRuleOrder(n, r, replicas); want == nil {
 					searched++
 				} else if r != Consolidate && !slices.Equal(want, perServer(n, shares)) {
@@ -129,6 +135,34 @@ func TestPickWhole(t *testing.T) {
 	if found < 5000 || refused < 5000 || searched < 30 {
 		t.Error("too few of a kind to mean anything")
 	}
+}
+
+// racksUsed counts the racks of so many servers that shares are on; one server alone is
+// less than a rack.
+func racksUsed(n *naive, per int, shares []sched.Share) int {
+	used := map[int]bool{}
+	for _, sh := range shares {
+		used[sh.Server/per] = true
+	}
+	if len(shares) == 1 {
+		return 1
+	}
+	return 1 + len(used)
+}
+
+// leastRacks returns 1 if the replicas fit on one server, 2 if they fit in one rack, and
+// 0 if they need several.
+func leastRacks(n *naive, per int, replicas []int) int {
+	least := 0
+	for s := range n.free {
+		if packs(replicas, []int{n.free[s]}) {
+			return 1
+		}
+		if packs(replicas, n.only(s/per, per).free) {
+			least = 2
+		}
+	}
+	return least
 }
 
 func perServer(n *naive, shares []sched.Share) []int {
@@ -165,7 +199,7 @@ func inRuleOrder(n *naive, r Rule, replicas []int) []int {
 	switch r {
 	case LeastAvailable:
 		order = n.order(func(a, b int) int { return n.free[a] - n.free[b] })
-	case MostAvailable, BestFit:
+	case MostAvailable, BestFit, FirstFit:
 		order = n.order(n.mostFirst)
 	}
 	takes, left := make([]int, len(n.size)), slices.Clone(replicas)
@@ -182,6 +216,10 @@ func inRuleOrder(n *naive, r Rule, replicas []int) []int {
 		}
 		if best := n.tightest(rest, used); r == BestFit && rest > 0 && best >= 0 {
 			takes[best] = rest
+			return takes
+		}
+		if first := n.lowest(rest, used); r == FirstFit && rest > 0 && first >= 0 {
+			takes[first] = rest
 			return takes
 		}
 		left = slices.DeleteFunc(left, func(w int) bool {
