@@ -1,0 +1,299 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"yardstick/internal/input"
+)
+
+// Program is a command with all that its behaviour depends on.
+type Program struct {
+	Spec
+	Interpreter string   // absolute path of what runs it; "" if it is one of its files
+	Version     string   // of the interpreter
+	Sources     []string // where its files were read
+}
+
+// maxFile is the size beyond which a file is not copied.
+const maxFile = 16 << 20
+
+// ErrCommand means that a text is no command at all, whatever there is on the machine.
+var ErrCommand = errors.New("no command")
+
+// Read reads a command line as people write it, such as python3 mine.py: words at
+// spaces, within quotes as they are; no shell reads it. Words that name files are copied for the program, as
+// are the further files and the contents of further folders. Folders to see are not copied but read in
+// place.
+//
+// Errors: ErrCommand; there is no such interpreter or file; a file is too large.
+func Read(ctx context.Context, command string, files, visible []string) (*Program, error) {
+	words, err := split(command)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCommand, err)
+	}
+	p := &Program{}
+	p.Args = words
+	for i, w := range words {
+		if i == 0 && isInterpreter(w) {
+			continue // it is looked up, whatever lies here under its name
+		}
+		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() && (i == 0 || filepath.IsLocal(w)) {
+			files = append(files, w)
+		} else if i > 0 && errors.Is(err, fs.ErrNotExist) && looksLikeFile(w) && !slices.ContainsFunc(files, func(f string) bool { return filepath.Base(f) == w }) {
+			return nil, fmt.Errorf("there is no file %s", w)
+		}
+	}
+	for _, f := range files {
+		if err := p.add(f); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range visible {
+		abs, err := filepath.Abs(v)
+		if err == nil {
+			_, err = os.Stat(abs)
+		}
+		if err != nil {
+			return nil, missing(v, err)
+		}
+		p.Visible = append(p.Visible, abs)
+	}
+	if isInterpreter(words[0]) {
+		return p, p.interpreter(ctx, words[0])
+	}
+	copied := filepath.Clean(words[0])
+	if !filepath.IsLocal(copied) {
+		copied = filepath.Base(copied)
+	}
+	if !p.has(copied) {
+		return nil, fmt.Errorf("there is no file %s", words[0])
+	}
+	p.Args[0] = "./" + copied
+	if by := p.script(copied); by != nil {
+		p.Args = append(by, p.Args...)
+		return p, p.interpreter(ctx, by[0])
+	}
+	return p, nil
+}
+
+// script returns what the first line of a program says it is run by, with arguments, if that is
+// an interpreter that the machine's own folders do not have: one on PATH that env looks for, or one in an environment of
+// the user's. Nil for any other program: the kernel reads that line.
+func (p *Program) script(path string) []string {
+	i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == path })
+	line, _, _ := strings.Cut(string(p.Files[i].Content[:min(len(p.Files[i].Content), 256)]), "\n")
+	line, ok := strings.CutPrefix(line, "#!")
+	by := strings.Fields(line)
+	if ok && len(by) > 1 && filepath.Base(by[0]) == "env" {
+		if by = by[1:]; by[0] == "-S" {
+			by = by[1:]
+		}
+	}
+	if !ok || len(by) == 0 || !isInterpreter(by[0]) || strings.Contains(by[0], "/") && !filepath.IsAbs(by[0]) {
+		return nil
+	}
+	if _, err := os.Stat(by[0]); err == nil && (strings.HasPrefix(by[0], "/usr/") || strings.HasPrefix(by[0], "/bin/")) {
+		return nil
+	}
+	return by
+}
+
+// missing is the error of a file that is named and cannot be read.
+func missing(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no file %s", name)
+	}
+	return err
+}
+
+// interpreters are the names of programs that run others, which may be given by a path.
+var interpreters = regexp.MustCompile(`^(python|pypy|node|deno|bun|ruby|perl|lua|java|julia|Rscript|php|bash|sh)[0-9.]*$`)
+
+// isInterpreter reports whether a command's first word is a program of the machine, and not one
+// of the policy's own files, which nothing runs outside of the sandbox.
+func isInterpreter(word string) bool {
+	return !strings.Contains(word, "/") || interpreters.MatchString(filepath.Base(word))
+}
+
+// looksLikeFile reports whether a word of a command is meant to be a file of it.
+func looksLikeFile(word string) bool {
+	return slices.Contains([]string{".py", ".js", ".mjs", ".rb", ".pl", ".lua", ".jar", ".sh", ".r", ".jl"}, strings.ToLower(filepath.Ext(word)))
+}
+
+func (p *Program) has(path string) bool {
+	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == filepath.Clean(path) })
+}
+
+// add copies a file, or all that is in a folder.
+func (p *Program) add(path string) error {
+	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return missing(name, err)
+		}
+		info, err := os.Stat(name)
+		if err != nil || info.IsDir() {
+			return err
+		}
+		if !info.Mode().IsRegular() || info.Size() > maxFile {
+			return fmt.Errorf("%s is no regular file of at most %d MiB", name, maxFile>>20)
+		}
+		content, err := input.Read(name)
+		if err != nil {
+			return err
+		}
+		to := filepath.Clean(name)
+		if !filepath.IsLocal(to) {
+			to = filepath.Base(to)
+			if rel, err := filepath.Rel(path, name); err == nil && rel != "." {
+				to = filepath.Join(filepath.Base(path), rel)
+			}
+		}
+		if p.has(to) {
+			return nil
+		}
+		p.Sources = append(p.Sources, name)
+		p.Files = append(p.Files, File{Path: to, Content: content, Execute: info.Mode()&0o111 != 0})
+		return nil
+	})
+}
+
+// askPython has an interpreter of Python say what it is and where it and its packages are.
+const askPython = "import sys\nfor x in sys.executable, sys.version.split()[0], sys.prefix, sys.base_prefix, *sys.path: print(x)"
+
+// interpreter finds what runs the program, its version, and the folders that it needs.
+func (p *Program) interpreter(ctx context.Context, name string) error {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return fmt.Errorf("there is no program %s: %w", name, cmp.Or(errors.Unwrap(err), err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	var folders []string // that it needs
+	if strings.HasPrefix(filepath.Base(path), "python") {
+		out, err := exec.CommandContext(ctx, path, "-I", "-c", askPython).Output()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if err != nil || len(lines) < 4 {
+			return fmt.Errorf("%s does not run: %w", path, cmp.Or(err, errors.New("it does not say where it is")))
+		}
+		p.Interpreter, p.Version, folders = lines[0], lines[1], lines[2:]
+	} else {
+		p.Interpreter = path
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
+		if p.Version, _, _ = strings.Cut(strings.TrimSpace(string(out)), "\n"); err != nil || p.Version == "" {
+			p.Version = "unknown"
+		}
+	}
+	p.Args[0] = p.Interpreter
+	real, err := filepath.EvalSymlinks(p.Interpreter)
+	if err != nil {
+		return err
+	}
+	for _, exe := range []string{p.Interpreter, real} {
+		home := filepath.Dir(exe)
+		if filepath.Base(home) == "bin" {
+			home = filepath.Dir(home)
+		}
+		folders = append(folders, home)
+	}
+	for _, f := range folders {
+		if filepath.IsAbs(f) && private(f) {
+			p.Visible = append(p.Visible, parts(f)...)
+		} else if filepath.IsAbs(f) {
+			p.Visible = append(p.Visible, f)
+		}
+	}
+	p.Visible = append(p.Visible, p.Interpreter, real)
+	slices.Sort(p.Visible)
+	p.Visible = slices.DeleteFunc(slices.Compact(p.Visible), func(v string) bool { return v == "/usr" || strings.HasPrefix(v, "/usr/") })
+	return nil
+}
+
+// private reports whether a folder holds more than a program's: somebody's home, or where
+// we are.
+func private(folder string) bool {
+	home, _ := os.UserHomeDir()
+	here, _ := os.Getwd()
+	for _, inner := range []string{home, here} {
+		if rel, err := filepath.Rel(folder, inner); inner != "" && err == nil && (rel == "." || filepath.IsLocal(rel)) {
+			return true
+		}
+	}
+	return folder == "/"
+}
+
+// parts are what an interpreter needs of a folder that holds more: a virtual environment made in
+// somebody's home, or where we are.
+func parts(folder string) (list []string) {
+	if _, err := os.Stat(filepath.Join(folder, "pyvenv.cfg")); err != nil {
+		return nil
+	}
+	for _, part := range []string{"bin", "lib", "lib64", "pyvenv.cfg"} {
+		if path := filepath.Join(folder, part); folder != "/" {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// Hash is the sha256 of all that the program's behaviour depends on as far as it can be
+// told: its arguments, its files, the folders that it sees, its interpreter's path and version.
+func (p *Program) Hash() string {
+	text, err := json.Marshal([]any{p.Args, p.Files, p.Visible, p.Interpreter, p.Version})
+	if err != nil {
+		panic("sandbox: " + err.Error()) // texts and bytes only
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// split cuts a command into words.
+func split(command string) (words []string, err error) {
+	var word strings.Builder
+	quote, inside := rune(0), false
+	for _, c := range command {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			quote, inside = c, true
+		case c == ' ' || c == '\t' || c == '\n':
+			if inside {
+				words = append(words, word.String())
+				word.Reset()
+				inside = false
+			}
+		default:
+			word.WriteRune(c)
+			inside = true
+		}
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("the command %q has a quote that does not end", command)
+	case len(words) == 0:
+		return nil, errors.New("the command is empty: give a program with its arguments, such as python3 mine.py")
+	}
+	return words, nil
+}

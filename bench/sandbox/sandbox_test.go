@@ -1,0 +1,367 @@
+//go:build linux
+
+package sandbox_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"yardstick/bench/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	os.Exit(m.Run())
+}
+
+const interpreter = "/usr/bin/python3"
+
+// python starts a program in Python.
+func python(t *testing.T, ctx context.Context, source string, memory int64) *sandbox.Process {
+	t.Helper()
+	if _, err := os.Stat(interpreter); err != nil {
+		t.Skipf("no %s here", interpreter)
+	}
+	p, err := sandbox.Start(ctx, sandbox.Spec{Args: []string{interpreter, "-I", "main.py"}, Memory: memory,
+		Files: []sandbox.File{{Path: "main.py", Content: []byte(source)}, {Path: "data/one.txt", Content: []byte("1")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	return p
+}
+
+// says runs a program to its end and returns what it wrote.
+func says(t *testing.T, source string) string {
+	t.Helper()
+	p := python(t, context.Background(), source, 0)
+	p.CloseIn()
+	out, err := io.ReadAll(p.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Errorf("it said nothing: %v", p.Why())
+	}
+	return string(out)
+}
+
+// What the kernel here can hold is held. Where it cannot, tests of what depends on it
+// skip.
+func held(t *testing.T, what string) {
+	t.Helper()
+	if p := python(t, context.Background(), "input()", 0); !slices.Contains(p.Held, what) {
+		t.Skipf("this kernel does not hold %s, only %v", what, p.Held)
+	}
+}
+
+func TestDialogue(t *testing.T) {
+	p := python(t, context.Background(), "import sys\nfor line in sys.stdin: print(line.strip() * 2, flush=True)", 0)
+	answers := bufio.NewScanner(p.Out)
+	for _, word := range []string{"ho", "ja"} {
+		fmt.Fprintln(p.In, word)
+		if !answers.Scan() || answers.Text() != word+word {
+			t.Errorf("%s is answered by %q", word, answers.Text())
+		}
+	}
+	t.Logf("held: %v", p.Held)
+}
+
+// The program has its files, a folder to write in, and nothing else of its own.
+func TestScratch(t *testing.T) {
+	got := says(t, `
+import os
+print(sorted(os.listdir(".")), open("data/one.txt").read())
+open("new.txt", "w").write("mine")
+for name in "main.py", "data/one.txt":
+    for change in "open(name, 'w')", "os.remove(name)", "os.chmod(name, 0o777)":
+        try: eval(change)
+        except OSError: continue
+        print(change, name, "was possible")
+print(sorted(os.environ), sorted(os.listdir("/proc/self/fd")))
+`)
+	want := "['data', 'main.py'] 1\n['HOME', 'LANG', 'LC_CTYPE', 'OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'TMPDIR'] ['0', '1', '2', '3']\n"
+	if got = strings.Replace(got, "'LC_CTYPE', ", "", 1); got != strings.Replace(want, "'LC_CTYPE', ", "", 1) {
+		t.Errorf("it says\n%s, want\n%s", got, want) // 3 is the folder being listed
+	}
+}
+
+// It cannot see this process, its files or its environment.
+func TestSeesNothing(t *testing.T) {
+	held(t, "mount")
+	secret := filepath.Join(t.TempDir(), "instance.json")
+	if err := os.WriteFile(secret, []byte("the future"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := says(t, fmt.Sprintf(`
+import os
+print(sorted(os.listdir("/")), [os.path.exists(p) for p in (%q, %q, "/home", "/root", "/etc/shadow", "/sys")])
+seen = sorted(int(p) for p in os.listdir("/proc") if p.isdigit())
+print(seen)
+for path in "/proc/1/environ", "/proc/1/mem", "/proc/1/fd/3", "/proc/1/fd/4", "/proc/1/root", "/proc/1/cwd":
+    try: os.listdir(path) if path.endswith(("root", "cwd")) else open(path, "rb").read(1)
+    except OSError: continue
+    print(path, "can be read")
+`, secret, here))
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if strings.Contains(lines[0], "tmp") || !strings.HasSuffix(lines[0], "[False, False, False, False, False, False]") || lines[1] != "[1, 2]" && len(lines) > 2 {
+		t.Errorf("it sees %s", got)
+	}
+	if len(lines) != 2 {
+		t.Errorf("it reads %v of its warden", lines[2:])
+	}
+}
+
+// What the filter of system calls refuses fails, and the program goes on.
+func TestFilter(t *testing.T) {
+	held(t, "seccomp")
+	if got := says(t, `
+import ctypes, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+for what in "socket.socket()", "socket.socket(socket.AF_UNIX)", "os.memfd_create('x')", "os.unshare(0x10000000)":
+    try: eval(what)
+    except (OSError, AttributeError): continue
+    print(what, "was possible")
+print(libc.ptrace(0, 0, 0, 0), libc.mount(b"none", b"/scratch", b"tmpfs", 0, None), libc.unshare(0x10000000))
+print("done")
+`); got != "-1 -1 -1\ndone\n" {
+		t.Errorf("it says %s", got)
+	}
+}
+
+// It ends with everything that it has started, and the error says how it ended.
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct{ source, want string }{
+		"exits":        {"import sys; sys.exit(3)", "it ended with exit status 3"},
+		"raises":       {"import numpie", "it ended with exit status 1: Traceback (most recent call last): / "},
+		"is killed":    {"import os; os.kill(os.getpid(), 9)", "it was ended by the signal killed"},
+		"goes on":      {"import os, time; os.close(1); time.sleep(1000)", "it closed a pipe and went on"},
+		"many lines":   {"import sys; sys.stderr.write('x\\n' * 10**6 + 'the\\nlast\\x07\\nlines\\n'); sys.exit(1)", "exit status 1: the / last / lines"},
+		"eats memory":  {"x = bytearray(10**9)\nfor i in range(0, 10**9, 4096): x[i] = 1\ninput()", "MemoryError"},
+		"eats it all":  {"import os\nfor i in range(5): os.fork()\nx = bytearray(3 * 10**7)\nfor i in range(0, len(x), 4096): x[i] = 1\ninput()", "of memory, and the limit is 190 MiB"},
+		"fills a file": {"[open(str(i), 'wb').write(bytes(20 * 2**20)) for i in range(4)]", "No space left on device"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := python(t, context.Background(), c.source, 200_000_000)
+			if n, err := p.Out.Read(make([]byte, 1)); n > 0 || err == nil {
+				t.Errorf("it said something: %v", err)
+			}
+			if err := p.Why(); err == nil || !strings.Contains(err.Error(), c.want) && !(name == "raises" && strings.Contains(err.Error(), "No module named 'numpie'")) {
+				t.Errorf("the error is %v, want %q", err, c.want)
+			} else if strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error has several lines: %q", err)
+			}
+		})
+	}
+}
+
+// alive lists the processes of this machine that have the word in their command line.
+func alive(t *testing.T, word string) (pids []string) {
+	t.Helper()
+	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range list {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), word) {
+			pids = append(pids, path)
+		}
+	}
+	return pids
+}
+
+// A child in a session of its own, forked twice, does not outlive the program, whichever
+// way it is kept, and however it comes to its end.
+func TestNothingOutlives(t *testing.T) {
+	for way := range sandbox.Ways {
+		for name, end := range map[string]string{"stopped": "time.sleep(1000)", "ended": "", "killed": "os.kill(os.getpid(), 9)"} {
+			t.Run(way+"/"+name, func(t *testing.T) {
+				t.Setenv("TMPDIR", t.TempDir())
+				word := fmt.Sprintf("outlives-%d-%s-%s", os.Getpid(), way, name)
+				p, err := sandbox.StartWith(context.Background(), sandbox.Spec{Args: []string{interpreter, "-I", "-c", fmt.Sprintf(`
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execv(sys.executable, [sys.executable, "-c", "import os, time; os.write(1, b'x'); os.close(0); os.close(1); time.sleep(1000)", %q])
+    os._exit(0)
+os.wait()
+sys.stdin.readline()
+%s
+`, word, end)}}, way)
+				if err != nil {
+					t.Skipf("this kernel does not let us: %v", err)
+				}
+				t.Cleanup(p.Stop)
+				if _, err := p.Out.Read(make([]byte, 1)); err != nil {
+					t.Fatal(err, p.Why())
+				}
+				running := alive(t, "time.sleep(1000)\x00"+word)
+				if len(running) != 1 {
+					t.Fatalf("%d of them are alive", len(running))
+				}
+				// Started as root, it is another user's, in whatever namespace.
+				info, err := os.Stat(running[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if info.Sys().(*syscall.Stat_t).Uid == 0 {
+					t.Error("it runs as root")
+				}
+				if name == "stopped" {
+					p.Stop()
+				} else {
+					fmt.Fprintln(p.In, "end")
+					t.Logf("%v: %v", p.Held, p.Why())
+				}
+				if left := alive(t, "time.sleep(1000)\x00"+word); len(left) > 0 {
+					t.Errorf("it has left %v", left)
+				}
+				if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "yardstick-*")); len(left) > 0 {
+					t.Errorf("it has left %v", left)
+				}
+			})
+		}
+	}
+}
+
+// The context's end ends the program.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := python(t, ctx, "import time; print('up', flush=True); time.sleep(1000)", 0)
+	if _, err := p.Out.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := p.Out.Read(make([]byte, 10)); err == nil {
+		t.Error("it goes on")
+	}
+	if err := p.Why(); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// What cannot be started is refused in one line.
+func TestStartErrors(t *testing.T) {
+	_, err := sandbox.Start(context.Background(), sandbox.Spec{Args: []string{"./mine"}})
+	if err == nil || !strings.Contains(err.Error(), "./mine cannot be started: no such file") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{"mine.py": "print(1)", "lib/a.py": "a", "lib/b.py": "b", "tool": "#!/bin/sh"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := sandbox.Read(context.Background(), `/bin/sh -x 'mine.py' "two words"`, []string{"lib"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range p.Files {
+		paths = append(paths, f.Path)
+	}
+	slices.Sort(paths)
+	if want := []string{"lib/a.py", "lib/b.py", "mine.py"}; !slices.Equal(paths, want) || p.Args[3] != "two words" {
+		t.Errorf("files %v, want %v; arguments %q", paths, want, p.Args)
+	}
+	before := p.Hash()
+	if err := os.WriteFile("lib/b.py", []byte("c"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = sandbox.Read(context.Background(), `/bin/sh -x mine.py "two words"`, []string{"lib"}, nil); err != nil || p.Hash() == before {
+		t.Errorf("a changed file leaves the hash as it was: %v", err)
+	}
+	if p, err = sandbox.Read(context.Background(), "./tool", nil, nil); err != nil || p.Args[0] != "./tool" || p.Interpreter != "" {
+		t.Errorf("a program of one's own is %v: %v", p, err)
+	}
+	// A program of the policy's own is copied wherever it is, and not run to ask for its
+	// version.
+	folder := t.TempDir()
+	if err := os.WriteFile(folder+"/tool", []byte("#!/bin/sh\ntouch "+folder+"/ran"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = sandbox.Read(context.Background(), folder+"/tool", nil, nil); err != nil || p.Args[0] != "./tool" || len(p.Files) != 1 || p.Interpreter != "" {
+		t.Errorf("a program elsewhere is %v: %v", p, err)
+	}
+	if _, err := os.Stat(folder + "/ran"); err == nil {
+		t.Error("it was run outside of the sandbox")
+	}
+	for command, want := range map[string]string{"./absent": "there is no file ./absent", "": "the command is empty", "nosuchprogram x": "there is no program nosuchprogram", "/bin/sh absent.py": "there is no file absent.py",
+		"/bin/sh 'mine.py": "a quote that does not end"} {
+		if _, err := sandbox.Read(context.Background(), command, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: the error is %v, want %q", command, err, want)
+		}
+	}
+}
+
+// An interpreter is found by any path, and has the packages of its environment: by one
+// from here, an absolute one, and one that the program's first line names. What else is
+// in the environment's folder is not seen, even where the environment is made in the
+// folder that we are in.
+func TestEnvironments(t *testing.T) {
+	held(t, "mount")
+	here := t.TempDir()
+	t.Chdir(here)
+	for _, env := range []string{"env", "."} {
+		if out, err := exec.Command(interpreter, "-m", "venv", "--without-pip", env).CombinedOutput(); err != nil {
+			t.Skipf("no virtual environments: %v: %s", err, out)
+		}
+		site, err := filepath.Glob(env + "/lib/python3*/site-packages")
+		if err != nil || len(site) != 1 {
+			t.Fatalf("packages in %v: %v", site, err)
+		}
+		edited := filepath.Join(here, "edited"+strings.Trim(env, ".")) // as pip install --editable has them
+		source := "import os, only_here, only_edited\nprint(only_here.where, only_edited.where, os.path.exists(" + strconv.Quote(here+"/secret") + "))\n"
+		for name, text := range map[string]string{site[0] + "/only_here.py": "where = " + strconv.Quote(env), site[0] + "/edited.pth": edited, edited + "/only_edited.py": "where = 1",
+			"secret": "", "mine.py": source, "script": "#!" + filepath.Join(here, env, "bin/python") + "\n" + source, env + "/bin/mine": "#!/usr/bin/env -S python\n" + source} {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", filepath.Join(here, env, "bin"))
+		for _, command := range []string{filepath.Join(env, "bin/python") + " mine.py", filepath.Join(here, env, "bin/python") + " mine.py", "python mine.py", "./script", filepath.Join(env, "bin/mine")} {
+			program, err := sandbox.Read(context.Background(), command, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := sandbox.Start(context.Background(), program.Spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.CloseIn()
+			out, err := io.ReadAll(p.Out)
+			if want := env + " 1 False\n"; err != nil || string(out) != want {
+				t.Errorf("%s in %s says %q, want %q (%v, %v)", command, env, out, want, err, p.Why())
+			}
+			p.Stop()
+			if program.Version == "" || !strings.Contains(program.Interpreter, "python") {
+				t.Errorf("%s: interpreter %q, version %q", command, program.Interpreter, program.Version)
+			}
+		}
+	}
+}
