@@ -77,6 +77,10 @@ func (r *CellResult) stopped(limit time.Duration) {
 	}
 }
 
+// ErrEnough is the cause of the end of a context that asks the method of a cell for what
+// it has by then. Other ends leave the cell without a result.
+var ErrEnough = errors.New("what there is so far is enough")
+
 // RunCell runs one cell in this process, on a thread of its own, so that its
 // processor time can be told from the other cells'. The method's context ends with
 // the cell's time limit. Certificates are made and checked after its time has been
@@ -94,7 +98,7 @@ func RunCell(ctx context.Context, cell Cell, limits suite.Limits, debugging bool
 		if r.Wall == 0 {
 			r.Wall, r.CPU = time.Since(start), milp.ThreadTime()-cpu
 		}
-		if ctx.Err() != nil && (r.Err != nil || slices.ContainsFunc(r.Outcomes, Outcome.cutShort)) {
+		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrEnough) && (r.Err != nil || slices.ContainsFunc(r.Outcomes, Outcome.cutShort)) {
 			r.Skipped, r.Err, r.Outcomes, r.Verified = true, nil, nil, nil
 		}
 	}()

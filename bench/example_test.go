@@ -38,7 +38,7 @@ references: [exhaustive]
 	for _, c := range plan.Cells {
 		fmt.Println(c.Instance.Name, c.Method.Ref(), c.Method.Kind(), c.Objectives)
 	}
-	run, err := tables.Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+	run, err := tables.Rows(context.Background(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

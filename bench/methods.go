@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,27 @@ type Replayed struct {
 	NewPredictor func(in *sched.Instance, seed uint64) (sim.Predictor, error)
 	// Theorems is what is published about the policy; nil if nothing is.
 	Theorems *Theorems
+	// Suits says what instances the policy cannot be replayed on, where that can be said
+	// without New: a policy that is a [Program] starts when it runs. Nil asks a new policy.
+	Suits func(*sched.Instance) error
+	// Broken is why the policy cannot run at all, such as a file of its program that is not
+	// there: its cells fail with it, and others run. Nil if nothing is known to be wrong.
+	Broken error
+	// Program says that New makes a [Program], whose author may know instances by heart.
+	Program bool
+	// Runs is how often an instance is replayed, to see that the decisions are the same
+	// every time; 0 is once.
+	Runs int
+}
+
+// Program is a policy that runs outside of this process. A value serves one run.
+type Program interface {
+	sim.Policy
+	// End ends the program after a run, whose error may be nil, and returns that error
+	// or what else is wrong, with what is known of the program.
+	End(error) error
+	// Protections says what keeps the program from doing harm.
+	Protections() string
 }
 
 // inRounds is what a policy that works in rounds says of them after a run.
@@ -47,9 +69,14 @@ type policyMethod struct {
 }
 
 // configuration is what a method was made with, as text.
-type configuration struct{ text string }
+type configuration struct {
+	text  string
+	files []string
+}
 
-func (s *configuration) configure(text string) { s.text = text }
+func (s *configuration) configure(text string)   { s.text = text }
+func (s *configuration) readFrom(files []string) { s.files = files }
+func (s *configuration) sources() []string       { return s.files }
 
 // Configured notes what a method was made with: the values that its parameters
 // have, whether they were given or not.
@@ -60,9 +87,31 @@ func Configured(m Method, values ...any) Method {
 	return m
 }
 
+// ReadFrom notes the files that a method was made from.
+func ReadFrom(m Method, files ...string) Method {
+	if c, ok := m.(interface{ readFrom([]string) }); ok {
+		c.readFrom(files)
+	}
+	return m
+}
+
 func (m *policyMethod) Ref() suite.MethodRef { return m.ref }
 func (m *policyMethod) Version() string      { return m.version }
 func (m *policyMethod) Kind() Kind           { return Online }
+
+// IsProgram reports whether a method is a policy that runs outside of this process.
+func IsProgram(m Method) bool {
+	p, ok := m.(*policyMethod)
+	return ok && p.policy.Program
+}
+
+// Broken returns why a method cannot run on any instance, or nil.
+func Broken(m Method) error {
+	if p, ok := m.(*policyMethod); ok {
+		return p.policy.Broken
+	}
+	return nil
+}
 
 // Suits returns an error, of one line, if the method is a policy that cannot be
 // replayed on instances like this one. Other methods say themselves what they
@@ -70,6 +119,14 @@ func (m *policyMethod) Kind() Kind           { return Online }
 func Suits(m Method, in *sched.Instance) error {
 	if p, ok := m.(*policyMethod); ok {
 		return p.suits(in)
+	}
+	return nil
+}
+
+// filesOf returns the files that a method was made from.
+func filesOf(m Method) []string {
+	if c, ok := m.(interface{ sources() []string }); ok {
+		return c.sources()
 	}
 	return nil
 }
@@ -84,6 +141,9 @@ func TheoremsOf(m Method) *Theorems {
 }
 
 func (m *policyMethod) suits(in *sched.Instance) error {
+	if m.policy.Suits != nil {
+		return m.policy.Suits(in)
+	}
 	policy, err := m.policy.New(context.Background(), Problem{Instance: in})
 	if err != nil {
 		return err
@@ -92,21 +152,57 @@ func (m *policyMethod) suits(in *sched.Instance) error {
 }
 
 func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
+	out, err := m.replay(ctx, p)
+	for k := 1; k < m.policy.Runs && err == nil && out.Schedule != nil; k++ {
+		var again Outcome
+		if again, err = m.replay(ctx, p); err == nil {
+			err = sameDecisions(out.Schedule, again.Schedule)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.Repeat([]Outcome{out}, len(p.Objectives)), nil
+}
+
+// sameDecisions returns an error if two runs of a policy on one instance differ.
+func sameDecisions(a, b *sched.Schedule) error {
+	for i := range min(len(a.Segments), len(b.Segments)) {
+		if x, y := &a.Segments[i], &b.Segments[i]; !reflect.DeepEqual(x, y) {
+			return fmt.Errorf("two runs of the policy on one instance differ: at %v job %d has a phase of %v on %v in the first, at %v job %d has one of %v on %v in the second; it must depend on nothing but what it is told and its seed",
+				x.Start, x.Job, x.End-x.Start, x.Place.Shares, y.Start, y.Job, y.End-y.Start, y.Place.Shares)
+		}
+	}
+	if len(a.Segments) != len(b.Segments) || a.Class != b.Class {
+		return fmt.Errorf("two runs of the policy on one instance differ: class %v with %d phases of jobs, and class %v with %d", a.Class, len(a.Segments), b.Class, len(b.Segments))
+	}
+	return nil
+}
+
+// replay runs the policy once.
+func (m *policyMethod) replay(ctx context.Context, p Problem) (Outcome, error) {
+	if m.policy.Broken != nil {
+		return Outcome{}, m.policy.Broken
+	}
 	start := time.Now()
 	o := sim.Options{Clock: func() time.Duration { return time.Since(start) }, Slotted: p.Instance.Slot > 0}
 	policy, err := m.policy.New(ctx, p)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
+	program, outside := policy.(Program)
 	if m.policy.NewPredictor != nil {
-		if o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed); err != nil {
-			return nil, err
-		}
+		o.Predictor, err = m.policy.NewPredictor(p.Instance, p.Seed)
 	}
-	r, err := sim.Run(ctx, p.Instance, policy, o)
+	var r *sim.Result
+	if err == nil {
+		r, err = sim.Run(ctx, p.Instance, policy, o)
+	}
+	if outside {
+		err = program.End(err)
+	}
 	if err != nil {
-		why, err := skip(err)
-		return slices.Repeat([]Outcome{why}, len(p.Objectives)), err
+		return skip(err)
 	}
 	replay := &Replay{Clairvoyant: r.Clairvoyant, Decisions: r.Decisions, DecisionP50: r.DecisionP50, DecisionP99: r.DecisionP99,
 		Predictor: m.policy.Predictor, Predictions: r.Predictions}
@@ -114,9 +210,9 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 		replay.Rounds = &Rounds{}
 		replay.Rounds.Alpha, replay.Rounds.Kept = p.Alpha()
 	}
-	out := make([]Outcome, len(p.Objectives))
-	for i := range out {
-		out[i] = Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay}
+	out := Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay}
+	if outside {
+		out.Message = "kept in by " + program.Protections()
 	}
 	return out, nil
 }

@@ -12,11 +12,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
+	"yardstick/internal/input"
 	"yardstick/sched"
 )
 
@@ -25,6 +27,9 @@ type Plan struct {
 	Suite     *suite.Suite
 	Instances []*suite.Instance
 	Cells     []Cell
+	// MaxJobs is the number of jobs, as limits count them, where that is more than what
+	// is read unless somebody raises the limit.
+	MaxJobs int64
 }
 
 // Cell is the unit of work: one method on one instance.
@@ -43,15 +48,19 @@ type Resolve func(suite.MethodRef) (Method, error)
 // references of its source.
 func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 	plan := &Plan{Suite: s}
+	jobs := &suite.Budget{Most: s.MaxJobs}
 	for i := range s.Instances {
 		src := &s.Instances[i]
 		methods, err := resolveAll(s, src, resolve)
 		if err != nil {
 			return nil, err
 		}
-		built, err := src.Build(s.Seed)
+		built, err := src.Build(s.Seed, jobs)
 		if err != nil {
 			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)
+		}
+		if err := input.Cells.Check(int64(len(plan.Cells)+len(built)*len(methods)), 0); err != nil {
+			return nil, fmt.Errorf("instances[%d] %q: with it the plan %w", i, src.Name, err)
 		}
 		for _, m := range methods {
 			for _, in := range built {
@@ -70,17 +79,21 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 		}
 		plan.Instances = append(plan.Instances, built...)
 	}
+	plan.MaxJobs = jobs.Beyond()
 	return plan, nil
 }
 
 func resolveAll(s *suite.Suite, src *suite.Source, resolve Resolve) ([]Method, error) {
 	var methods []Method
-	seen := map[string]bool{}
+	seen := map[string]suite.MethodRef{}
 	for _, ref := range append(append([]suite.MethodRef{}, src.References...), src.Methods...) {
-		if seen[ref.String()] {
+		if other, ok := seen[ref.String()]; ok {
+			if other.Name != ref.Name || !maps.Equal(other.Params, ref.Params) {
+				return nil, s.Locate(ref, fmt.Errorf("two methods are called %s: give each a name of its own by as", ref))
+			}
 			continue // a reference may be listed as a method too
 		}
-		seen[ref.String()] = true
+		seen[ref.String()] = ref
 		m, err := resolve(ref)
 		if err != nil {
 			return nil, s.Locate(ref, err)
@@ -122,12 +135,19 @@ func (p *Plan) ID() string {
 
 // Inputs lists the files that the plan was read from, with their hashes: the
 // suite's own, if it came from a file, and every file of a trace, an instance,
-// profiles or factors of interference.
+// profiles, factors of interference, a recorded schedule or a policy that is a program.
 func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
 	names := slices.Clone(suiteFiles)
 	for _, src := range p.Suite.Instances {
 		for _, name := range []string{src.File, src.Trace, src.Profiles, src.Sharing.Interference} {
 			if name != "" && !strings.HasPrefix(name, "builtin:") && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, c := range p.Cells {
+		for _, name := range filesOf(c.Method) {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

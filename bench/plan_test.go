@@ -43,15 +43,41 @@ func TestCellIDs(t *testing.T) {
 
 func TestProgressLine(t *testing.T) {
 	var b strings.Builder
-	p := &Progress{W: &b}
+	p := &Progress{Line: Line{W: &b}}
 	plan := planOf(policy("fifo", "1"), policy("sjf", "1"), policy("exhaustive", "1"))
 	p.begin(plan.Cells, len(plan.Cells), 1)
 	p.started(plan.Cells[0])
 	p.ended(plan.Cells[0], 4*time.Second, true)
 	p.started(plan.Cells[1])
 	line := p.line(p.running[plan.Cells[1].Index].since)
-	p.end()
+	p.End()
 	if want := fmt.Sprintf("1/3 cells, 1 failed, 1 running, ETA 8s, slowest sjf on %s (0s)", plan.Instances[0].Name); line != want {
 		t.Errorf("line %q, want %q", line, want)
 	}
+}
+
+// A line is rewritten on a terminal, around what stays there, and is a line of its own
+// every half minute elsewhere.
+func TestLine(t *testing.T) {
+	text := func(time.Time) string { return "3 of 7" }
+	var b strings.Builder
+	l := &Line{W: &b, Terminal: true}
+	l.show(time.Time{}, text)
+	l.Above(func() { b.WriteString("row\n") })
+	l.show(time.Time{}, text)
+	if got, want := b.String(), "\r\x1b[K3 of 7\r\x1b[Krow\n\r\x1b[K3 of 7"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	b.Reset()
+	l = &Line{W: &b}
+	for _, at := range []time.Duration{0, 29 * time.Second, 31 * time.Second, 60 * time.Second, 61 * time.Second} {
+		l.show(time.Time{}.Add(at), text)
+	}
+	if got := b.String(); got != "3 of 7\n3 of 7\n" {
+		t.Errorf("%q", got)
+	}
+	none := &Line{}
+	none.Begin(text)
+	none.Above(func() {})
+	none.End()
 }

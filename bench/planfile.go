@@ -29,13 +29,20 @@ type PlanFile struct {
 	Suite    string   `json:"suite"`    // name of the file, for messages
 	Text     string   `json:"text"`     // its content
 	Settings []string `json:"settings"` // as ParseSuite takes them
+	// MaxJobs is that of the plan: whoever reads the file may make it again.
+	MaxJobs int64 `json:"max_jobs,omitempty"`
 }
 
 const planFormat = 1
 
 // Parse reads the suite.
 func (f *PlanFile) Parse() (*suite.Suite, error) {
-	return suite.Parse(f.Suite, []byte(f.Text), f.Settings...)
+	s, err := suite.Parse(f.Suite, []byte(f.Text), f.Settings...)
+	if err != nil {
+		return nil, err
+	}
+	s.MaxJobs = f.MaxJobs
+	return s, nil
 }
 
 // Plan makes the plan again and checks that it is the one that was recorded.

@@ -8,24 +8,84 @@ import (
 	"time"
 )
 
-// Progress shows how a run advances: one line that is rewritten on a terminal,
-// a plain line every half minute elsewhere. The zero value shows nothing.
-type Progress struct {
+// Line shows how a command advances: one line that is rewritten on a terminal, a plain
+// line every half minute elsewhere. The zero value shows nothing.
+type Line struct {
 	W        io.Writer // where to write; nil for nowhere
 	Terminal bool      // rewrite one line
 
 	mu       sync.Mutex
-	start    time.Time
 	last     time.Time
-	total    int
-	done     int
-	failed   int
-	running  map[int]runningCell  // by index
-	mean     map[string]*meanTime // by method
-	pending  map[string]int       // cells not finished, by method
-	workers  int
 	stop     chan struct{}
 	finished sync.WaitGroup
+}
+
+// Begin shows what text returns, which is called by another goroutine, until End.
+func (l *Line) Begin(text func(now time.Time) string) {
+	if l.W == nil {
+		return
+	}
+	l.last, l.stop = time.Now(), make(chan struct{})
+	l.finished.Go(func() {
+		tick := time.NewTicker(500 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-l.stop:
+				return
+			case now := <-tick.C:
+				l.show(now, text)
+			}
+		}
+	})
+}
+
+// End shows nothing more, and removes the line from a terminal.
+func (l *Line) End() {
+	if l.W == nil {
+		return
+	}
+	close(l.stop)
+	l.finished.Wait()
+	if l.Terminal {
+		fmt.Fprint(l.W, "\r\x1b[K")
+	}
+}
+
+// Above has write print what stays on the terminal, above the line.
+func (l *Line) Above(write func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.W != nil && l.Terminal {
+		fmt.Fprint(l.W, "\r\x1b[K")
+	}
+	write()
+}
+
+func (l *Line) show(now time.Time, text func(time.Time) string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.Terminal:
+		fmt.Fprintf(l.W, "\r\x1b[K%.100s", text(now))
+	case now.Sub(l.last) >= 30*time.Second:
+		l.last = now
+		fmt.Fprintln(l.W, text(now))
+	}
+}
+
+// Progress shows how a run advances. The zero value shows nothing.
+type Progress struct {
+	Line
+
+	state   sync.Mutex
+	total   int
+	done    int
+	failed  int
+	running map[int]runningCell  // by index
+	mean    map[string]*meanTime // by method
+	pending map[string]int       // cells not finished, by method
+	workers int
 }
 
 type runningCell struct {
@@ -43,35 +103,20 @@ func (p *Progress) begin(cells []Cell, total, workers int) {
 	if p.W == nil {
 		return
 	}
-	p.start, p.total, p.done, p.workers = time.Now(), total, total-len(cells), workers
-	p.last = p.start
+	p.total, p.done, p.workers = total, total-len(cells), workers
 	p.running, p.mean, p.pending = map[int]runningCell{}, map[string]*meanTime{}, map[string]int{}
 	for _, c := range cells {
 		p.pending[c.Method.Ref().String()]++
 	}
-	p.stop = make(chan struct{})
-	p.finished.Add(1)
-	go func() {
-		defer p.finished.Done()
-		tick := time.NewTicker(500 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-p.stop:
-				return
-			case <-tick.C:
-				p.show(time.Now())
-			}
-		}
-	}()
+	p.Begin(p.line)
 }
 
 func (p *Progress) started(c Cell) {
 	if p.W == nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.state.Lock()
+	defer p.state.Unlock()
 	p.running[c.Index] = runningCell{c.Method.Ref().String() + " on " + c.Instance.Name, time.Now()}
 }
 
@@ -79,8 +124,8 @@ func (p *Progress) ended(c Cell, wall time.Duration, failed bool) {
 	if p.W == nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.state.Lock()
+	defer p.state.Unlock()
 	delete(p.running, c.Index)
 	p.done++
 	if failed {
@@ -95,34 +140,10 @@ func (p *Progress) ended(c Cell, wall time.Duration, failed bool) {
 	p.mean[m].n++
 }
 
-func (p *Progress) end() {
-	if p.W == nil {
-		return
-	}
-	close(p.stop)
-	p.finished.Wait()
-	if p.Terminal {
-		fmt.Fprint(p.W, "\r\x1b[K")
-	}
-}
-
-func (p *Progress) show(now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.Terminal && now.Sub(p.last) < 30*time.Second {
-		return
-	}
-	p.last = now
-	line := p.line(now)
-	if p.Terminal {
-		fmt.Fprintf(p.W, "\r\x1b[K%.100s", line)
-	} else {
-		fmt.Fprintln(p.W, line)
-	}
-}
-
 // line is "37/144 cells, 0 failed, 2 running, ETA 40s, slowest optimum on x (12s)".
 func (p *Progress) line(now time.Time) string {
+	p.state.Lock()
+	defer p.state.Unlock()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d cells, %d failed, %d running", p.done, p.total, p.failed, len(p.running))
 	if eta, ok := p.eta(); ok {

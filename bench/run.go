@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -34,7 +35,8 @@ func (s Shard) Has(cell int) bool { return s.Count <= 1 || cell%s.Count == s.Ind
 // cancelled no new cell starts, running ones are told to stop, and the result
 // holds what was finished. Results are in plan order whatever the number of
 // workers. With a store, they hold no outcomes: Rows reads them from there. If it
-// cannot be written to, the run ends as if ctx were cancelled: see Store.Err.
+// cannot be written to, the run ends as if ctx were cancelled: see Store.Err. So it does
+// at the first cell that the machine cannot run: see Stopped.
 func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -45,7 +47,7 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	if o.Execute == nil {
 		o.Execute = func(ctx context.Context, c Cell) CellResult { return RunCell(ctx, c, plan.Suite.Limits, o.Debug) }
 	}
-	results := Collect(plan, o.Store)
+	results := Collect(context.WithoutCancel(ctx), plan, o.Store, nil)
 	var todo []Cell
 	for i, c := range plan.Cells {
 		if results[i].Skipped && o.Shard.Has(i) {
@@ -57,14 +59,14 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	next := make(chan Cell)
 	var workers sync.WaitGroup
 	o.Progress.begin(todo, len(plan.Cells), o.Workers)
-	defer o.Progress.end()
+	defer o.Progress.End()
 	for range o.Workers {
 		workers.Go(func() {
 			for c := range next {
 				o.Progress.started(c)
 				r := o.Execute(ctx, c)
 				o.Progress.ended(c, r.Wall, r.Err != nil)
-				if !o.Store.put(&r) {
+				if !o.Store.put(&r) || errors.Is(r.Err, ErrMachine) {
 					stop()
 				}
 				results[c.Index] = r
@@ -72,6 +74,9 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 		})
 	}
 	for _, c := range todo {
+		if ctx.Err() != nil { // of two cases that are ready, select takes any
+			break
+		}
 		select {
 		case next <- c:
 			continue
@@ -84,16 +89,34 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 	return results
 }
 
-// Collect returns what a store holds of a plan; the rest is skipped.
-func Collect(plan *Plan, s *Store) []CellResult {
+// Collect returns what a store holds of a plan; the rest is skipped, and so is what it
+// has not come to when ctx ends. watch, if not nil, is told how many cells are done.
+func Collect(ctx context.Context, plan *Plan, s *Store, watch func(done int)) []CellResult {
 	results := make([]CellResult, len(plan.Cells))
 	for i, c := range plan.Cells {
+		if watch != nil {
+			watch(i)
+		}
 		results[i] = CellResult{Cell: c, Skipped: true}
+		if ctx.Err() != nil {
+			continue
+		}
 		if r, ok := s.find(c); ok {
 			results[i] = r
 		}
 	}
 	return results
+}
+
+// Stopped returns why the machine could run no more cells, or nil. These cells are not
+// finished: the next run has them again.
+func Stopped(results []CellResult) error {
+	for i := range results {
+		if err := results[i].Err; errors.Is(err, ErrMachine) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Failures counts the cells that failed, and lists why.

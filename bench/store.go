@@ -31,6 +31,7 @@ type StoreOptions struct {
 	Machine     string
 	Force       bool // none of them counts
 	RetryFailed bool // those that failed do not count
+	RetryKilled bool // those that something else than the run has killed do not count
 }
 
 // NewStore returns the store that reads from the journal and, if its Start has
@@ -86,7 +87,7 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 		return CellResult{}, false
 	case r.Limited() && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
 		return CellResult{}, false
-	case r.Err != nil && s.options.RetryFailed:
+	case r.Err != nil && s.options.RetryFailed, errors.Is(r.Err, ErrOutside) && s.options.RetryKilled:
 		return CellResult{}, false
 	}
 	return CellResult{Cell: c, Err: r.Err, Reused: true, Wall: r.Wall, stored: s.reader(c)}, true
@@ -94,7 +95,7 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 
 // put appends a finished cell and lets go of its outcomes.
 func (s *Store) put(r *CellResult) bool {
-	if s == nil || r.Skipped {
+	if s == nil || r.Skipped || errors.Is(r.Err, ErrMachine) {
 		return true
 	}
 	content, err := r.Encode()

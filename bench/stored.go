@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"syscall"
 	"time"
 
 	"yardstick/bounds/certify"
+	"yardstick/internal/output"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
@@ -55,7 +57,8 @@ func (r *CellResult) Encode() ([]byte, error) {
 	if r.Err != nil {
 		var stored *storedError
 		if !errors.As(r.Err, &stored) {
-			stored = &storedError{Text: r.Err.Error(), Panicked: errors.Is(r.Err, ErrPanicked), Invalid: errors.Is(r.Err, ErrInvalidSchedule), Refuted: errors.Is(r.Err, ErrBoundRefuted)}
+			stored = &storedError{Text: r.Err.Error(), Panicked: errors.Is(r.Err, ErrPanicked), Invalid: errors.Is(r.Err, ErrInvalidSchedule), Refuted: errors.Is(r.Err, ErrBoundRefuted),
+				Machine: output.Full(r.Err) && !errors.Is(r.Err, syscall.ENOMEM)} // which may be the cell's own doing
 		}
 		s.Err = stored
 		return json.Marshal(&s)

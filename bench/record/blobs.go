@@ -10,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"yardstick/internal/input"
+	"yardstick/internal/output"
 )
 
 // Beside its tables a result directory keeps what proves them: certificates and
@@ -132,16 +135,14 @@ func (b blobs) writeOne(dir, hash string, text []byte) error {
 			return err
 		}
 	}
-	f, err := os.CreateTemp(filepath.Join(dir, b.folder), "."+hash+"-*")
+	f, err := output.Create(b.path(dir, hash)) // not synced: whoever reads it checks its hash
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails where it was renamed
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
+	if _, err := f.Write(text); err != nil {
+		return errors.Join(err, f.Discard())
 	}
-	return os.Rename(f.Name(), b.path(dir, hash))
+	return f.Commit()
 }
 
 // zip compresses a text; equal texts become equal bytes.
@@ -154,7 +155,7 @@ func zip(text []byte) ([]byte, error) {
 }
 
 func unzip(data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
+	r, err := input.Gzip(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ const (
 	Key     Group = "key"     // together they name the row; never null
 	Value   Group = "value"   // the same for the same suite, wherever it runs
 	Timing  Group = "timing"  // how long something took; not part of the result digest
-	Machine Group = "machine" // depends on the machine or is prose; not part of the result digest
+	Machine Group = "machine" // depends on the machine or on how the run was started, or is prose; not part of the result digest
 )
 
 // column is a Column bound to a field of a row.

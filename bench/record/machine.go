@@ -4,13 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Versions are those of the program and of what it was built from.
@@ -132,22 +130,3 @@ func procField(path, key string) string {
 func (m MachineInfo) ID() string {
 	return hashOf(fmt.Appendf(nil, "%s %s %s %s %d %d", m.Host, m.OS, m.Arch, m.CPU, m.Cores, m.RAM))[:16]
 }
-
-// BuildID identifies the running program by the content of its file, which is
-// read once.
-var BuildID = sync.OnceValue(func() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-})

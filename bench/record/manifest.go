@@ -142,7 +142,8 @@ type FileInfo struct {
 	SHA256 string `json:"sha256"`
 }
 
-func readManifest(dir string) (*Manifest, error) {
+// ReadManifest reads the manifest of a result directory, and nothing beside it.
+func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -34,6 +34,7 @@ type Ratio struct {
 	LowerBoundClass     Text
 	LowerBoundCertified Opt[bool]
 	BestKnown           Opt[float64]
+	BestKnownBy         Text
 
 	RatioToOptimum    Opt[float64]
 	RatioToLowerBound Opt[float64]
@@ -69,6 +70,7 @@ type Ratio struct {
 	Schedule        Opt[int]
 	WallLimited     bool
 	OfferedLoad     Opt[float64]
+	Fresh           Opt[bool]
 
 	// Params holds the values of the swept parameters, by Param.Name.
 	Params map[string]string

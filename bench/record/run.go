@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"hash"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"yardstick/internal/output"
 )
 
 // Run is a result directory in memory.
@@ -121,7 +123,7 @@ func Write(dir string, run *Run) error {
 //
 // Errors say which file is missing, damaged or foreign, and why.
 func Open(dir string) (*Run, error) {
-	m, err := readManifest(dir)
+	m, err := ReadManifest(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -165,22 +167,19 @@ func (m *Manifest) file(name string) *FileInfo {
 
 // pendingFile is a file written beside its place until it is committed.
 type pendingFile struct {
-	dir, name string
-	file      *os.File
-	hash      interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	name string
+	file *output.File
+	hash hash.Hash
 	size int64
 	done bool
 }
 
 func newPendingFile(dir, name string) (*pendingFile, error) {
-	f, err := os.CreateTemp(dir, "."+name+"-*")
+	f, err := output.Create(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	return &pendingFile{dir: dir, name: name, file: f, hash: sha256.New()}, nil
+	return &pendingFile{name: name, file: f, hash: sha256.New()}, nil
 }
 
 // Write implements io.Writer.
@@ -192,27 +191,17 @@ func (p *pendingFile) Write(b []byte) (int, error) {
 }
 
 func (p *pendingFile) commit() error {
-	if err := p.file.Chmod(0o644); err != nil {
-		return err
-	}
 	if err := p.file.Sync(); err != nil {
 		return err
 	}
-	if err := p.file.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(p.file.Name(), filepath.Join(p.dir, p.name)); err != nil {
-		return err
-	}
 	p.done = true
-	return nil
+	return p.file.Commit()
 }
 
 // discard removes a file that was not committed.
 func (p *pendingFile) discard() {
 	if !p.done {
-		p.file.Close()
-		os.Remove(p.file.Name())
+		_ = p.file.Discard()
 	}
 }
 

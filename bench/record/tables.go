@@ -44,10 +44,10 @@ func ratioTable(params []Param) *table[Ratio] {
 			{"lower_bound_method", "", Value, "name of the bound in lower_bound, or in upper_bound where the objective is maximised", func(r *R) any { return &r.LowerBoundMethod }},
 			{"lower_bound_class", "", Value, "execution class that the bound is proven for", func(r *R) any { return &r.LowerBoundClass }},
 			{"lower_bound_certified", "", Value, "whether the bound's certificate was checked in exact arithmetic", func(r *R) any { return &r.LowerBoundCertified }},
-			{"best_known", "s or weight", Value, "the best verified cost of any method whose schedules the row's class contains", func(r *R) any { return &r.BestKnown }},
+			{"best_known", "s or weight", Value, "the best verified cost of any method whose schedules the row's class contains, or matches: the optimum of the class is at most this", func(r *R) any { return &r.BestKnown }},
 			{"ratio_to_optimum", "", Value, "cost / optimum, or optimum / cost where the objective is maximised; null unless the optimum is proven", func(r *R) any { return &r.RatioToOptimum }},
 			{"ratio_to_lower_bound", "", Value, "cost / lower_bound, or upper_bound / cost: never below the true ratio", func(r *R) any { return &r.RatioToLowerBound }},
-			{"ratio_to_best_known", "", Value, "cost / best_known, or best_known / cost: says nothing about the optimum", func(r *R) any { return &r.RatioToBestKnown }},
+			{"ratio_to_best_known", "", Value, "cost / best_known, or best_known / cost: never above the true ratio, which lies between this and ratio_to_lower_bound", func(r *R) any { return &r.RatioToBestKnown }},
 			{"theorem", "", Value, "the published theorem whose bound applies to the method on this instance", func(r *R) any { return &r.Theorem }},
 			{"theorem_bound", "", Value, "the theorem's competitive ratio, evaluated on this instance; null where it is infinite or 1e30 and more", func(r *R) any { return &r.TheoremBound }},
 			{"theorem_holds", "", Value, "whether the measurement agrees with the theorem", func(r *R) any { return &r.TheoremHolds }},
@@ -77,6 +77,8 @@ func ratioTable(params []Param) *table[Ratio] {
 			{"schedule", "", Value, "which schedule of the cell, in jobs.arrow and segments.arrow, the row's cost is of", func(r *R) any { return &r.Schedule }},
 			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory shaped a value of the row, its denominators included; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
 			{"offered_load", "", Value, "offered load of the instance: the rate at which its jobs come times the mean GPU time of one alone on the fewest servers, over the GPUs, so that 1 is as much as they can do; null of a burst, and of elastic jobs", func(r *R) any { return &r.OfferedLoad }},
+			{"fresh", "", Machine, "of a policy that is a program: whether the instance was drawn for this run by a seed that was chosen then. false is a public instance, whose lengths the program may know by heart; null for all other methods", func(r *R) any { return &r.Fresh }},
+			{"best_known_by", "", Value, "name of the method whose schedule best_known is the cost of", func(r *R) any { return &r.BestKnownBy }},
 		},
 	}
 	for _, p := range params {

@@ -13,7 +13,7 @@ import (
 // that its name describes.
 func TestGeneratedTraces(t *testing.T) {
 	src := NewSource("builtin:helios-earth-lazer?jobs=300&seed=7")
-	trace, err := src.load()
+	trace, err := src.load(&Budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,15 +25,15 @@ func TestGeneratedTraces(t *testing.T) {
 		t.Errorf("%d jobs, want %d", trace.Len(), want.Len())
 	}
 	src.TooLarge, src.Cluster = "drop", ClusterRef{Servers: 1, GPUsPerServer: 1}
-	if small, err := src.load(); err != nil || small.Len() == 0 || small.Len() == 300 {
+	if small, err := src.load(&Budget{}); err != nil || small.Len() == 0 || small.Len() == 300 {
 		t.Errorf("%d jobs of one GPU, %v", small.Len(), err)
 	}
 	for _, name := range []string{"builtin:pollux", "builtin:pai?jobs=0", "builtin:pai?jobs=x", "builtin:pai?jobs=5&seed=-1", "builtin:pai?jobs=5&job=2", "builtin:pay?jobs=5"} {
-		if _, err := NewSource(name).load(); err == nil || !strings.Contains(err.Error(), "builtin:") {
+		if _, err := NewSource(name).load(&Budget{}); err == nil || !strings.Contains(err.Error(), "builtin:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if trace, err := NewSource("builtin:philly-like").load(); err != nil || trace.Len() != 27_000 {
+	if trace, err := NewSource("builtin:philly-like").load(&Budget{}); err != nil || trace.Len() != 27_000 {
 		t.Errorf("the embedded trace: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"yardstick/bench/record"
 	"yardstick/datasets"
 	"yardstick/datasets/instances"
-	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
 	"yardstick/internal/input"
 	"yardstick/sched"
@@ -23,7 +22,7 @@ type Instance struct {
 	Swept  map[string]string // values that the suite's matrix gave
 	SHA256 string
 	Seed   uint64
-	Note   string // what was dropped on the way from the trace, on the first instance of a family
+	Note   string // what was dropped on the way from the trace, or is not right with it, on the first instance of a family
 }
 
 // OfferedLoad returns the offered load of the instance's jobs, as
@@ -35,15 +34,22 @@ func (in *Instance) OfferedLoad() record.Opt[float64] {
 }
 
 // Build makes the source's instances: the one of its file, or one per window
-// of its trace.
-func (src *Source) Build(master uint64) ([]*Instance, error) {
+// of its trace. Their jobs are taken from the budget.
+func (src *Source) Build(master uint64, jobs *Budget) ([]*Instance, error) {
 	if err := src.validate(); err != nil {
 		return nil, err
 	}
 	if src.File != "" {
-		return src.readFile(master)
+		return src.readFile(master, jobs)
 	}
-	trace, err := src.load()
+	jobs.read(src.Trace)
+	if err := jobs.spend(src.Cluster.Servers/serversPerJob+jobsPerInstance, src.Slice.Repeat); err != nil {
+		return nil, err
+	}
+	if err := jobs.spend(src.Slice.Jobs, src.Slice.Repeat); err != nil {
+		return nil, err
+	}
+	trace, err := src.load(jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +60,21 @@ func (src *Source) Build(master uint64) ([]*Instance, error) {
 	windows, err := trace.Windows(slice, master, src.seedName())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Trace, err)
+	}
+	if src.Slice.Jobs == 0 { // all there are
+		if err := jobs.spend(trace.Len(), src.Slice.Repeat); err != nil {
+			return nil, err
+		}
+	}
+	past := 0
+	for i := range windows {
+		past += min(src.history(), windows[i].First)
+	}
+	if err := jobs.spend(past/pastPerJob, 1); err != nil {
+		return nil, err
+	}
+	if err := jobs.holds(trace.Len()); err != nil {
+		return nil, err
 	}
 	configs, err := src.configurations()
 	if err != nil {
@@ -67,7 +88,7 @@ func (src *Source) Build(master uint64) ([]*Instance, error) {
 		}
 		built = append(built, &Instance{Instance: in, Family: src.Name, Swept: src.Swept, SHA256: in.Hash(), Seed: w.Seed})
 	}
-	if s := trace.Summary(); len(s.Dropped) > 0 {
+	if s := trace.Summary(); len(s.Dropped) > 0 || s.Note != "" {
 		built[0].Note = fmt.Sprintf("%s: %v", src.Trace, s)
 	}
 	return built, nil
@@ -83,7 +104,7 @@ func (src *Source) instanceName(repetition int) string {
 	return name
 }
 
-func (src *Source) readFile(master uint64) ([]*Instance, error) {
+func (src *Source) readFile(master uint64, jobs *Budget) ([]*Instance, error) {
 	f, err := input.Document(src.File)
 	if err != nil {
 		return nil, err
@@ -93,13 +114,17 @@ func (src *Source) readFile(master uint64) ([]*Instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.File, err)
 	}
+	jobs.read(src.File)
+	if err := jobs.spend(len(in.Jobs)+len(in.History)/pastPerJob, 1); err != nil {
+		return nil, err
+	}
 	in.Name = src.Name
 	return []*Instance{{Instance: in, Family: src.Name, SHA256: in.Hash(), Seed: datasets.Seed(master, src.seedName(), 0)}}, nil
 }
 
 func (src *Source) seedName() string { return cmp.Or(src.DrawAs, src.Name) }
 
-func (src *Source) load() (*datasets.Trace, error) {
+func (src *Source) load(jobs *Budget) (*datasets.Trace, error) {
 	filter, err := datasets.ParseFilter(src.Where)
 	if err != nil {
 		return nil, fmt.Errorf("where: %w", err)
@@ -108,9 +133,12 @@ func (src *Source) load() (*datasets.Trace, error) {
 	if src.TooLarge == "drop" {
 		selection.MaxGPUs = src.Cluster.Servers * src.Cluster.GPUsPerServer
 	}
-	if rows, ok, err := generated(src.Trace); err != nil {
+	if rows, n, ok, err := generated(src.Trace); err != nil {
 		return nil, err
 	} else if ok {
+		if err := jobs.holds(n); err != nil {
+			return nil, err
+		}
 		return datasets.NewTrace(rows, selection)
 	}
 	source, err := datasets.Open(src.Trace)
@@ -128,49 +156,39 @@ func (src *Source) buildWindow(w *datasets.Window, configs []profile.Config) (*s
 	cluster := sched.Uniform(c.Servers, c.GPUsPerServer, c.Inter, c.Intra)
 	common := instances.Common{Name: src.instanceName(w.Repetition), Cluster: cluster, Weights: src.Weights, Round: src.Round,
 		Slotted: src.Slotted, Deadline: src.Deadline, History: src.history(), OfferedLoad: optional(src, "offeredLoad", src.OfferedLoad)}
-	switch src.Model {
-	case sched.ModelGang:
-		return src.buildGang(w, common, configs)
-	case sched.ModelPreemptive:
-		return instances.Preemptive(w, instances.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
-			Iteration: optional(src, "iteration", src.Iterate)})
-	case sched.ModelSharing:
-		return src.buildSharing(w, common)
-	case sched.ModelElastic:
-		common.Cluster = sched.Cluster{} // its servers are drawn
-		return instances.Elastic(w, instances.ElasticOptions{Common: common, Ring: src.Ring, Servers: datasets.Some(c.Servers), Startup: src.Startup,
-			MaxWorkers: src.MaxWorkers, WorkerType: src.WorkerType})
-	}
-	return nil, fmt.Errorf("model %q is unknown: gang, preemptive, sharing, elastic", src.Model)
-}
-
-// optional returns a key's value, NULL where the source was not given the key. A
-// field that a program has set counts as given.
-func optional[T comparable](src *Source, key string, v T) datasets.Opt[T] {
-	var zero T
-	return datasets.Opt[T]{V: v, OK: src.has(key) || v != zero}
-}
-
-func (src *Source) buildGang(w *datasets.Window, common instances.Common, configs []profile.Config) (*sched.Instance, error) {
-	o := instances.GangOptions{Common: common, MatchDemand: src.MatchDemand, Shrink: optional(src, "shrink", src.Shrink),
-		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params, Configs: configs}
-	if src.SingleShare != nil {
-		o.SingleShare = datasets.Some(*src.SingleShare)
-	}
-	return instances.Gang(w, o)
-}
-
-func (src *Source) buildSharing(w *datasets.Window, common instances.Common) (*sched.Instance, error) {
-	o := instances.SharingOptions{Common: common, GPUMemory: optional(src, "gpuMemory", src.GPUMemory),
-		Xi: optional(src, "sharing.xi", src.Sharing.Xi), Rate: optional(src, "sharing.rate", src.Sharing.Rate),
-		Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable}
-	if file := optional(src, "sharing.interference", src.Sharing.Interference); file.OK {
-		var err error
-		if o.Table, err = interference.ReadFile(file.V); err != nil {
-			return nil, fmt.Errorf("sharing.interference: %w", err)
+	for _, m := range models {
+		if m.Model == src.Model {
+			return m.build(src, w, common, configs)
 		}
 	}
-	return instances.Sharing(w, o)
+	return nil, fmt.Errorf("model %q is unknown: %v", src.Model, sched.Models())
+}
+
+// BuildList makes an instance of the source's model of a plain list of jobs, each of
+// which runs for exactly as long as the list says. Given are the keys that the source was
+// given, checked as in suites; elastic jobs have no length of their own.
+func (src *Source) BuildList(w *datasets.Window, common instances.Common, given ...string) (*sched.Instance, error) {
+	for _, key := range given {
+		if err := src.misplaced(key); err != nil {
+			return nil, err
+		}
+	}
+	src.given = given
+	if src.misplaced("iteration") == nil {
+		src.given = append(src.given, "iteration") // 0: a run is one
+	}
+	for _, m := range models {
+		if m.Model == src.Model && m.Gangs() {
+			return m.build(src, w, common, nil)
+		}
+	}
+	var names []string
+	for _, m := range models {
+		if m.Gangs() {
+			names = append(names, string(m.Model))
+		}
+	}
+	return nil, fmt.Errorf("a job list makes no instance of the model %q: %s", src.Model, strings.Join(names, ", "))
 }
 
 // configurations returns those of the source's profiles, nil if it has none.

@@ -8,9 +8,6 @@ import (
 	"yardstick/sched"
 )
 
-// models are those that a source may be of.
-var models = []sched.Model{sched.ModelGang, sched.ModelElastic, sched.ModelPreemptive, sched.ModelSharing}
-
 // What quantities with a unit look like.
 const (
 	timePattern      = `^(0|([0-9.]+(ns|us|µs|ms|s|m|h))+)$`

@@ -121,7 +121,7 @@ func (src *Source) setDefaults() {
 	unlessGiven(src, "cluster.gpusPerServer", &src.Cluster.GPUsPerServer, 4)
 	unlessGiven(src, "cluster.inter", &src.Cluster.Inter, 1_250_000_000)
 	unlessGiven(src, "cluster.intra", &src.Cluster.Intra, 300_000_000_000)
-	unlessGiven(src, "model", &src.Model, sched.ModelGang)
+	unlessGiven(src, "model", &src.Model, defaultModel)
 	unlessGiven(src, "tooLarge", &src.TooLarge, "error")
 }
 

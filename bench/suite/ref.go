@@ -11,6 +11,8 @@ import (
 type MethodRef struct {
 	Name   string            `yaml:"name" json:"name"`
 	Params map[string]string `yaml:"params" json:"params,omitempty"`
+	// As is what results call the method in place of its name and parameters; "" for these.
+	As string `yaml:"as" json:"as,omitempty"`
 
 	path string // in the suite's text; "" if it is not from there
 }
@@ -21,11 +23,24 @@ func (m *MethodRef) UnmarshalYAML(decode func(any) error) error {
 		return nil
 	}
 	type plain MethodRef // without this method
-	return decode((*plain)(m))
+	if err := decode((*plain)(m)); err != nil {
+		return err
+	}
+	if strings.Trim(m.As, asCharacters) != "" {
+		return wrong("as", "as is %q: it must be made of letters, digits and -_.", m.As)
+	}
+	return nil
 }
 
-// String returns the name, with the parameters sorted: "fifo(blocking=skip)".
+// asCharacters are those of names that suites give to methods.
+const asCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+// String returns the name, with the parameters sorted: "fifo(blocking=skip)"; or what
+// the reference is to be called.
 func (m MethodRef) String() string {
+	if m.As != "" {
+		return m.As
+	}
 	if len(m.Params) == 0 {
 		return m.Name
 	}

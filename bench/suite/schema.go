@@ -52,14 +52,14 @@ func (b schemaBuilder) value(t reflect.Type, path string) map[string]any {
 		name := map[string]any{"enum": b.methods}
 		params := map[string]any{"type": "object", "additionalProperties": map[string]any{"type": []string{"string", "number", "boolean"}}}
 		long := map[string]any{"type": "object", "required": []string{"name"}, "additionalProperties": false,
-			"properties": map[string]any{"name": name, "params": params}}
+			"properties": map[string]any{"name": name, "params": params, "as": map[string]any{"type": "string"}}}
 		return map[string]any{"anyOf": []any{name, long}}
 	case t == reflect.TypeFor[datasets.At]():
 		return map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "integer", "minimum": 0}}}
 	case t == reflect.TypeFor[sched.Objective]():
 		return map[string]any{"enum": objectiveNames()}
 	case t == reflect.TypeFor[sched.Model]():
-		return map[string]any{"enum": models}
+		return map[string]any{"enum": sched.Models()}
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return map[string]any{"type": "string"}
 	}
@@ -93,6 +93,7 @@ var describe = map[string]string{
 	"apiVersion":             "Version of the suite format: " + APIVersion,
 	"name":                   "Name of the suite; results go to results/NAME",
 	"seed":                   "Master seed, at most 2^53; all randomness derives from it",
+	"fresh":                  "Whether the seed was drawn for this run, so that nobody who wrote a policy knew the instances; bench gate --fresh and evaluate set it",
 	"instances":              "What to run on: instance files, or traces with the way to cut and build instances from them",
 	"objectives":             "What schedules are judged by",
 	"methods":                "Policies and exact methods to compare",
@@ -133,7 +134,7 @@ var describe = map[string]string{
 	"instances.singleShare":           "Share of single-GPU jobs, drawn anew",
 	"instances.matchDemand":           "Configurations of as many GPUs as the trace says",
 	"instances.shrink":                "Divides releases and iterations of profiles; 1 by default",
-	"instances.storage":               "Bandwidth of the storage that checkpoints are loaded from",
+	"instances.storage":               "Bandwidth of the storage that checkpoints are loaded from and saved to; none where preemption takes no time",
 	"instances.startup":               "Time of every (re)start beside the load",
 	"instances.gpuMemory":             "Memory of a GPU",
 	"instances.ring":                  "Ring AllReduce instead of parameter servers",

@@ -64,7 +64,7 @@ func (s *Suite) set(key string, values []any) error {
 			s.Instances[i].References = unless(key == "references", s.Instances[i].References)
 		}
 		return s.decode(key, values)
-	case "name", "seed", "limits":
+	case "name", "seed", "fresh", "limits":
 		if len(values) != 1 {
 			return errors.New("it takes one value")
 		}

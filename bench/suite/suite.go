@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"yardstick/datasets"
+	"yardstick/datasets/instances"
 	"yardstick/sched"
 )
 
@@ -16,15 +17,18 @@ const APIVersion = "yardstick/v1"
 
 // Suite is a suite file: what to run on what.
 type Suite struct {
-	APIVersion string            `yaml:"apiVersion" json:"apiVersion"`
-	Name       string            `yaml:"name" json:"name"`
-	Seed       uint64            `yaml:"seed" json:"seed"` // master seed, at most 2^53
+	APIVersion string `yaml:"apiVersion" json:"apiVersion"`
+	Name       string `yaml:"name" json:"name"`
+	Seed       uint64 `yaml:"seed" json:"seed"` // master seed, at most 2^53
+	// Fresh says that nobody who wrote a policy knew the seed: it was drawn for this run.
+	Fresh      bool              `yaml:"fresh" json:"fresh,omitempty"`
 	Instances  []Source          `yaml:"instances" json:"instances"`
 	Objectives []sched.Objective `yaml:"objectives" json:"objectives"`
 	Methods    []MethodRef       `yaml:"methods" json:"methods"`
 	References []MethodRef       `yaml:"references" json:"references"`
 	Matrix     *Matrix           `yaml:"matrix" json:"matrix,omitempty"`
 	Limits     Limits            `yaml:"limits" json:"limits"`
+	MaxJobs    int64             `yaml:"-" json:"-"` // of all instances, where more than the limit are known to be wanted
 
 	source source
 }
@@ -72,10 +76,10 @@ type Source struct {
 	MatchDemand bool     `yaml:"matchDemand" json:"matchDemand,omitempty"` // configurations of as many GPUs as the trace says
 	Shrink      int64    `yaml:"shrink" json:"shrink,omitempty"`           // divides releases and iterations
 
-	Storage   sched.Bandwidth `yaml:"storage" json:"storage,omitempty"`     // preemptive: of checkpoints
-	Startup   sched.Time      `yaml:"startup" json:"startup"`               // preemptive: at every (re)start
-	GPUMemory sched.Bytes     `yaml:"gpuMemory" json:"gpuMemory,omitempty"` // sharing
-	Ring      bool            `yaml:"ring" json:"ring,omitempty"`           // elastic: ring AllReduce instead of parameter servers
+	Storage   instances.Storage `yaml:"storage" json:"storage,omitzero"`      // preemptive: of checkpoints
+	Startup   sched.Time        `yaml:"startup" json:"startup"`               // preemptive: at every (re)start
+	GPUMemory sched.Bytes       `yaml:"gpuMemory" json:"gpuMemory,omitempty"` // sharing
+	Ring      bool              `yaml:"ring" json:"ring,omitempty"`           // elastic: ring AllReduce instead of parameter servers
 
 	// Both are of the elastic model, and limit what its jobs may choose from.
 	MaxWorkers int `yaml:"maxWorkers" json:"maxWorkers,omitempty"` // of a job; 0 for as many as were drawn
@@ -128,11 +132,18 @@ func (src *Source) history() int {
 	switch {
 	case src.History != nil:
 		return *src.History
-	case src.Model == sched.ModelElastic:
-		return 0 // its jobs have no gang to remember
+	case !src.Model.Gangs():
+		return 0 // there is none to remember
 	}
 	return 10_000
 }
 
 // has reports whether the source was given the key.
 func (src *Source) has(key string) bool { return slices.Contains(src.given, key) }
+
+// optional returns a key's value, NULL where the source was not given the key. A
+// field that a program has set counts as given.
+func optional[T comparable](src *Source, key string, v T) datasets.Opt[T] {
+	var zero T
+	return datasets.Opt[T]{V: v, OK: src.has(key) || v != zero}
+}

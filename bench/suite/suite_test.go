@@ -153,7 +153,7 @@ methods: [elastic-fifo]
 	}
 	var built []*Instance
 	for i := range s.Instances {
-		list, err := s.Instances[i].Build(1)
+		list, err := s.Instances[i].Build(1, &Budget{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"yardstick/internal/input"
 )
 
 // sweep replaces every source by the copies that the matrix makes of it.
@@ -19,6 +21,9 @@ func (s *Suite) sweep() error {
 	}
 	var out []Source
 	swept := map[string]bool{}
+	if err := s.Matrix.fits(len(s.Instances)); err != nil {
+		return err
+	}
 	for i, src := range s.Instances {
 		copies, err := s.Matrix.expand(src)
 		if err != nil {
@@ -44,6 +49,20 @@ func (s *Suite) sweep() error {
 		}
 	}
 	s.Instances = out
+	return nil
+}
+
+// fits returns an error if the matrix has too many combinations to be listed for so many
+// sources.
+func (m *Matrix) fits(sources int) error {
+	n := float64(1)
+	for _, axis := range m.Axes {
+		n *= float64(len(axis.Values))
+	}
+	n = (n + float64(len(m.Include))) * float64(sources)
+	if err := input.Combinations.Check(int64(min(n, 1e18)), 0); err != nil {
+		return &Error{Path: "matrix", OfKey: true, Err: fmt.Errorf("matrix: with %d sources it %w", sources, err)}
+	}
 	return nil
 }
 

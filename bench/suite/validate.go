@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"yardstick/datasets"
 	"yardstick/sched"
@@ -19,8 +18,8 @@ func (s *Suite) validate() error {
 	if s.APIVersion != APIVersion {
 		return wrong("apiVersion", "apiVersion is %q: this program reads %q", s.APIVersion, APIVersion)
 	}
-	if strings.ContainsAny(s.Name, `/\`) {
-		return wrong("name", "name is %q: it becomes a folder's name, so it may not hold a slash", s.Name)
+	if err := checkFolder(s.Name); err != nil {
+		return err
 	}
 	if s.Seed > 1<<53 {
 		return wrong("seed", "seed is %d: at most 2^53, so that every tool reads it exactly", s.Seed)
@@ -51,8 +50,8 @@ func (s *Suite) validate() error {
 
 // Beyond these, numbers of servers and of windows are typing errors.
 const (
-	maxCluster = 10_000
-	maxRepeat  = 1_000_000
+	maxCluster = sched.MaxGPUs
+	MaxRepeat  = 1_000_000
 )
 
 // validate checks what the source says and that it is said of the right model.
@@ -62,23 +61,26 @@ func (src *Source) validate() error {
 			return &Error{Path: key, OfKey: true, Err: err}
 		}
 	}
+	if err := src.checkNames(); err != nil {
+		return err
+	}
 	if src.File != "" {
 		return nil
 	}
 	c := src.Cluster
 	switch {
-	case !slices.Contains(models, src.Model):
-		return wrong("model", "model %q is unknown: %v", src.Model, models)
+	case !slices.Contains(sched.Models(), src.Model):
+		return wrong("model", "model %q is unknown: %v", src.Model, sched.Models())
 	case src.Slice.Jobs < 0:
 		return wrong("slice.jobs", "slice of %d jobs: the number must be positive, or 0 for all of the trace", src.Slice.Jobs)
-	case src.Slice.Repeat < 1 || src.Slice.Repeat > maxRepeat:
-		return wrong("slice.repeat", "slice repeated %d times: it must be from 1 to %d", src.Slice.Repeat, maxRepeat)
+	case src.Slice.Repeat < 1 || src.Slice.Repeat > MaxRepeat:
+		return wrong("slice.repeat", "slice repeated %d times: it must be from 1 to %d", src.Slice.Repeat, MaxRepeat)
 	case c.Servers < 1 || c.Servers > maxCluster:
 		return wrong("cluster.servers", "cluster of %d × %d GPUs: the servers must be from 1 to %d", c.Servers, c.GPUsPerServer, maxCluster)
 	case c.GPUsPerServer < 1 || c.GPUsPerServer > maxCluster:
 		return wrong("cluster.gpusPerServer", "cluster of %d × %d GPUs: the GPUs of a server must be from 1 to %d", c.Servers, c.GPUsPerServer, maxCluster)
-	case src.Model == sched.ModelElastic && src.has("round") && src.Round == 0:
-		return wrong("round", "round is 0s: it is the length of the elastic model's slots, so it must be positive")
+	case src.Model.Slotted() && src.has("round") && src.Round == 0:
+		return wrong("round", "round is 0s: it is the length of the %s model's slots, so it must be positive", src.Model)
 	case src.has("deadline") && src.Deadline <= 0:
 		return wrong("deadline", "deadline is %v: it must be positive; without the key there is none", src.Deadline)
 	case src.has("offeredLoad") && src.OfferedLoad <= 0:

@@ -22,6 +22,9 @@ import (
 // Errors: it is not YAML, or more than one document.
 func DecodeYAML(data []byte, into any) (err error) {
 	defer panicked(&err)
+	if data, err = plainText(data); err != nil {
+		return err
+	}
 	if _, err := check(data, nil); err != nil {
 		return err
 	}
@@ -33,6 +36,9 @@ func DecodeYAML(data []byte, into any) (err error) {
 // keys, all that the checker refuses.
 func decodeStrictly(data []byte, into any) (where places, err error) {
 	defer panicked(&err)
+	if data, err = plainText(data); err != nil {
+		return nil, err
+	}
 	t := reflect.TypeOf(into).Elem()
 	if where, err = check(data, t); err != nil {
 		return where, err
@@ -135,9 +141,6 @@ func as[K any](t reflect.Type) (k K, ok bool) {
 	return k, ok
 }
 
-// deepest is how deep values may lie; an alias of what it is part of lies deeper.
-const deepest = 50
-
 // check finds what the YAML reader would take for something else: a second
 // document; where the type is known, a number with a fraction or in quotes for a
 // whole number, and texts, lists and numbers that are empty or no numbers. What is
@@ -149,6 +152,11 @@ func check(data []byte, t reflect.Type) (places, error) {
 	}
 	if err := oneDocument(data); err != nil {
 		return nil, err
+	}
+	for _, doc := range file.Docs {
+		if err := countValues(doc.Body); err != nil {
+			return nil, err
+		}
 	}
 	c := &checker{anchors: map[string]ast.Node{}, places: places{}}
 	if t != nil && len(file.Docs) > 0 && file.Docs[0].Body != nil {
@@ -191,8 +199,8 @@ func (c *checker) refuse(n ast.Node, path, format string, args ...any) {
 
 // value checks a value of the given type; nil is any.
 func (c *checker) value(n ast.Node, t reflect.Type, path string, depth int) {
-	if depth > deepest {
-		c.refuse(n, "", "values lie more than %d deep here: is an alias part of itself?", deepest)
+	if depth > Deepest {
+		c.refuse(n, "", "values lie more than %d deep here: is an alias part of itself?", Deepest)
 		return
 	}
 	for t != nil && t.Kind() == reflect.Pointer {

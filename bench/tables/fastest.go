@@ -3,8 +3,7 @@ package tables
 import (
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
-	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // fastest knows the least iteration times of the jobs of each instance, which
@@ -18,21 +17,18 @@ func (f fastest) of(in *suite.Instance) []record.Opt[float64] {
 		return known
 	}
 	list := make([]record.Opt[float64], len(in.Jobs))
-	switch in.Model {
-	case sched.ModelGang, sched.ModelPreemptive:
-		best, err := cuts.AlphaMins(in.Instance)
-		if err != nil {
-			break // a column that may be missing is not worth failing for
-		}
+	if in.Model.Exclusive() {
+		best, _ := partition.AlphaMins(in.Instance) // a column that may be missing is not worth failing for
 		for i, b := range best {
 			if b.Exact {
 				list[i] = record.FromRat(b.Alpha)
 			}
 		}
-	case sched.ModelSharing:
-		for i := range in.Jobs {
-			least := in.Jobs[i].Sharing.Accumulation[0].Iter
-			for _, a := range in.Jobs[i].Sharing.Accumulation {
+	}
+	for i := range in.Jobs {
+		if sh := in.Jobs[i].Sharing; sh != nil {
+			least := sh.Accumulation[0].Iter
+			for _, a := range sh.Accumulation {
 				least = min(least, a.Iter)
 			}
 			list[i] = record.Some(float64(least) / 1e9)

@@ -266,7 +266,7 @@ func (c *instanceCheck) end() {
 // checkSchedule verifies a schedule and compares its rows with what follows.
 func (c *instanceCheck) checkSchedule(s *scheduleCheck) {
 	name := rowName(s.rows[0])
-	schedule, err := s.schedule()
+	schedule, err := Schedule(s.class, s.segments)
 	var v *verify.Verified
 	if err == nil {
 		v, err = verify.Check(c.in, schedule)
@@ -291,16 +291,19 @@ func (c *instanceCheck) checkSchedule(s *scheduleCheck) {
 	c.schedulesHold++
 }
 
-// schedule makes the schedule of its rows.
-func (s *scheduleCheck) schedule() (*sched.Schedule, error) {
+// Schedule makes a schedule of its rows in segments.arrow, which it sorts, and of its class. It
+// is a claim.
+//
+// Errors: rows that contradict each other, or hold what no schedule has.
+func Schedule(class string, segments []*record.Segment) (*sched.Schedule, error) {
 	out := &sched.Schedule{}
-	if err := out.Class.UnmarshalText([]byte(s.class)); err != nil {
+	if err := out.Class.UnmarshalText([]byte(class)); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(s.segments, func(a, b *record.Segment) int {
+	slices.SortStableFunc(segments, func(a, b *record.Segment) int {
 		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.Server, b.Server))
 	})
-	for i, row := range s.segments {
+	for i, row := range segments {
 		share := sched.Share{Server: row.Server, GPUs: row.GPUs}
 		var err1, err2 error
 		share.Stages, err1 = parseNumbers(row.Stages)
@@ -312,7 +315,7 @@ func (s *scheduleCheck) schedule() (*sched.Schedule, error) {
 		if err := errors.Join(err1, err2, one.Phase.UnmarshalText([]byte(row.Phase))); err != nil {
 			return nil, err
 		}
-		if i == 0 || s.segments[i-1].Job != row.Job || s.segments[i-1].Segment != row.Segment {
+		if i == 0 || segments[i-1].Job != row.Job || segments[i-1].Segment != row.Segment {
 			out.Segments = append(out.Segments, one)
 		}
 		last := &out.Segments[len(out.Segments)-1]
@@ -516,11 +519,14 @@ func (c *instanceCheck) checkRows() {
 		if row.OptimumStatus == record.Claimed && fresh.OptimumStatus == "" { // nobody can check a claim, and no ratio is made of it
 			fresh.Optimum, fresh.OptimumExact, fresh.OptimumStatus, fresh.OptimumMethod, fresh.DualStatus = row.Optimum, row.OptimumExact, row.OptimumStatus, row.OptimumMethod, row.DualStatus
 		}
+		if row.BestKnownBy == "" { // earlier versions did not record it
+			fresh.BestKnownBy = ""
+		}
 		if err := sameFields(row, &fresh, func(r *record.Ratio) []any {
 			return []any{r.PrimalStatus, r.DualStatus, r.Optimum, r.OptimumExact, r.OptimumStatus, r.OptimumMethod, r.LowerBound, r.UpperBound, r.LowerBoundExact,
-				r.LowerBoundMethod, r.LowerBoundClass, r.LowerBoundCertified, r.BestKnown, r.RatioToOptimum, r.RatioToLowerBound, r.RatioToBestKnown}
+				r.LowerBoundMethod, r.LowerBoundClass, r.LowerBoundCertified, r.BestKnown, r.BestKnownBy, r.RatioToOptimum, r.RatioToLowerBound, r.RatioToBestKnown}
 		}, "primal_status", "dual_status", "optimum", "optimum_exact", "optimum_status", "optimum_method", "lower_bound", "upper_bound", "lower_bound_exact",
-			"lower_bound_method", "lower_bound_class", "lower_bound_certified", "best_known", "ratio_to_optimum", "ratio_to_lower_bound", "ratio_to_best_known"); err != nil {
+			"lower_bound_method", "lower_bound_class", "lower_bound_certified", "best_known", "best_known_by", "ratio_to_optimum", "ratio_to_lower_bound", "ratio_to_best_known"); err != nil {
 			c.failed = append(c.failed, fmt.Sprintf("%s: %v", rowName(row), err))
 		}
 	}

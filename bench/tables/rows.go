@@ -5,6 +5,7 @@ package tables
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -23,11 +24,18 @@ import (
 // schedule beats a proven bound; the rows are complete all the same.
 //
 // Outcomes that a store keeps are read instance by instance, and every
-// schedule is verified again.
-func Rows(plan *bench.Plan, results []bench.CellResult) (*record.Run, error) {
+// schedule is verified again. watch, if not nil, is told how many cells are done. After
+// ctx has ended the error is that of ctx, and there are no tables.
+func Rows(ctx context.Context, plan *bench.Plan, results []bench.CellResult, watch func(done int)) (*record.Run, error) {
 	run := &record.Run{}
 	var violations error
 	for from := 0; from < len(results); {
+		if watch != nil {
+			watch(from)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		to := from + 1
 		for to < len(results) && results[to].Cell.Instance == results[from].Cell.Instance {
 			to++
@@ -38,6 +46,9 @@ func Rows(plan *bench.Plan, results []bench.CellResult) (*record.Run, error) {
 		}
 		violations = errors.Join(violations, addInstance(run, plan, opened))
 		from = to
+	}
+	if watch != nil {
+		watch(len(results))
 	}
 	return run, violations
 }
@@ -87,6 +98,9 @@ func ratioRow(plan *bench.Plan, r *bench.CellResult, k int, objective sched.Obje
 		Seed: record.Some(int64(in.Seed)), Objective: objective.String(), Method: r.Cell.Method.Ref().String(),
 		MethodVersion: record.Text(r.Cell.Method.Version()), Sense: record.Min, Kind: string(r.Cell.Method.Kind()),
 		Wall: record.Some(r.Wall.Seconds()), CPU: record.Some(r.CPU.Seconds()), Params: in.Swept,
+	}
+	if bench.IsProgram(r.Cell.Method) {
+		row.Fresh = record.Some(plan.Suite.Fresh)
 	}
 	if r.PeakRSS > 0 {
 		row.PeakRSS = record.Some(r.PeakRSS)
@@ -150,8 +164,8 @@ func addDenominators(row *record.Ratio, v *verify.Verified, st *standing, o *ben
 		row.RatioToLowerBound = record.FromPtr(st.ratio(cost, b.Value))
 	}
 	best := st.bestKnown(v.Class())
-	row.BestKnown = record.FromRat(unit(best))
-	row.RatioToBestKnown = record.FromPtr(st.ratio(cost, best))
+	row.BestKnown, row.BestKnownBy = record.FromRat(unit(best.cost)), record.Text(best.method)
+	row.RatioToBestKnown = record.FromPtr(st.ratio(cost, best.cost))
 	switch optimum := st.optimum(v.Class()); {
 	case optimum != nil:
 		row.Optimum, row.OptimumExact = record.FromRat(unit(optimum)), record.Exact(unit(optimum))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func TestRunProvesRatios(t *testing.T) {
 	in := instance(t, 1, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2})
 	plan := planOf(in, bothTotals, optimum(), bench.LowerBound(suite.MethodRef{Name: "lb0"}, "1", bench.Closed(bounds.LB0)), fifo())
 	results := bench.Run(context.Background(), plan, bench.Options{Workers: 2})
-	run, err := Rows(plan, results)
+	run, err := Rows(t.Context(), plan, results, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestRowsDoNotDependOnWorkers(t *testing.T) {
 	in := instance(t, 2, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2}, [2]int{3, 7}, [2]int{4, 1})
 	digest := func(workers int) string {
 		plan := planOf(in, bothTotals, optimum(), bench.LowerBound(suite.MethodRef{Name: "srpt"}, "1", bench.Closed(bounds.SRPT)), fifo(), sjf())
-		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: workers}))
+		run, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: workers}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func TestRunSurvivesBadMethods(t *testing.T) {
 			t.Errorf("%s: error %v", plan.Cells[i].Method.Ref(), results[i].Err)
 		}
 	}
-	run, err := Rows(plan, results)
+	run, err := Rows(t.Context(), plan, results, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestBoundViolated(t *testing.T) {
 		return bounds.Bound{Name: "wrong", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(5_000_001, 1)}, milp.Optimal, nil
 	})
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, wrong, fifo())
-	_, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+	_, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 	if !errors.Is(err, ErrBoundViolated) || !strings.Contains(err.Error(), "wrong") {
 		t.Errorf("error %v", err)
 	}
@@ -174,7 +175,7 @@ func TestLimitedBound(t *testing.T) {
 			return bounds.Bound{Name: "slow", Class: sched.Class{Kind: sched.Fluid}, Objective: sched.TotalJCT, Value: big.NewRat(4_000_000, 1)}, ended, nil
 		})
 		plan := planOf(in, []sched.Objective{sched.TotalJCT}, slow, fifo())
-		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+		run, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +199,7 @@ func TestDenominators(t *testing.T) {
 		return o, err
 	}}
 	plan := planOf(in, []sched.Objective{sched.TotalJCT}, foreign, claims)
-	run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+	run, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,8 +218,23 @@ func TestRunInterrupted(t *testing.T) {
 	if _, skipped := bench.Failures(results); skipped < 3 || results[0].Err != nil || results[0].Skipped {
 		t.Errorf("%d cells skipped, first %+v", skipped, results[0].Err)
 	}
-	run, err := Rows(plan, results)
+	run, err := Rows(t.Context(), plan, results, nil)
 	if err != nil || len(run.Ratios) == 0 || len(run.Ratios) > 2 {
 		t.Errorf("%d rows, error %v", len(run.Ratios), err)
+	}
+}
+
+// Tables are made of all instances or, after an interrupt, of none.
+func TestRowsStop(t *testing.T) {
+	in := instance(t, 1, [2]int{0, 9}, [2]int{0, 1}, [2]int{1, 2})
+	plan := planOf(in, bothTotals, fifo())
+	results := bench.Run(context.Background(), plan, bench.Options{Workers: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	var seen []int
+	if run, err := Rows(ctx, plan, results, func(done int) { seen = append(seen, done) }); run == nil || err != nil || !slices.Equal(seen, []int{0, 1}) {
+		t.Errorf("%v, %v, %v", run, err, seen)
+	}
+	if run, err := Rows(ctx, plan, results, func(int) { cancel() }); run != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v, %v", run, err)
 	}
 }

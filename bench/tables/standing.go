@@ -73,14 +73,17 @@ func (s *standing) bound(c sched.Class) *bounds.Bound {
 	return best
 }
 
-// bestKnown returns the best cost of a verified schedule that shows what
-// class c can reach: one of c itself or of a class contained in it.
-func (s *standing) bestKnown(c sched.Class) *big.Rat {
-	var best *big.Rat
+// bestKnown returns the cheapest verified schedule that shows what class c can reach,
+// the first of equal ones, or nil. Its class Y must be related to c by Y → c, the
+// reverse of bounds: then some schedule of c costs no more, so that the optimum of c
+// is at most its cost. A schedule of any other class says nothing of c: one of P that
+// costs 13 stands beside an optimum of N of 14.
+func (s *standing) bestKnown(c sched.Class) *verifiedCost {
+	var best *verifiedCost
 	for i := range s.schedules {
 		v := &s.schedules[i]
-		if v.class.Reaches(c) && (best == nil || s.compare(v.cost, best) < 0) {
-			best = v.cost
+		if v.class.Reaches(c) && (best == nil || s.compare(v.cost, best.cost) < 0) {
+			best = v
 		}
 	}
 	return best
@@ -90,10 +93,10 @@ func (s *standing) bestKnown(c sched.Class) *big.Rat {
 // meets a verified schedule. Otherwise it returns nil.
 func (s *standing) optimum(c sched.Class) *big.Rat {
 	bound, best := s.bound(c), s.bestKnown(c)
-	if bound == nil || best == nil || bound.Value.Cmp(best) != 0 {
+	if bound == nil || best == nil || bound.Value.Cmp(best.cost) != 0 {
 		return nil
 	}
-	return best
+	return best.cost
 }
 
 // check returns ErrBoundViolated if any schedule is better than a bound that
@@ -193,7 +196,7 @@ func (a *standings) narrow(known *theorems.Interval, key standingKey, c sched.Cl
 		}
 	}
 	if best := st.bestKnown(c); best != nil {
-		if v := new(big.Rat).Add(best, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
+		if v := new(big.Rat).Add(best.cost, constant); known.Upper == nil || v.Cmp(known.Upper) < 0 {
 			known.Upper = v
 		}
 	}

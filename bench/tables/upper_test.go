@@ -65,7 +65,7 @@ func upper(name string, class sched.Class, value int64) bench.Method {
 func weightRows(t *testing.T, methods ...bench.Method) (map[string]record.Ratio, *record.Run, error) {
 	t.Helper()
 	plan := planOf(ring(t), []sched.Objective{sched.ScheduledWeight}, methods...)
-	run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+	run, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 	rows := map[string]record.Ratio{}
 	for _, row := range run.Ratios {
 		rows[row.Method] = row
@@ -131,7 +131,7 @@ func TestUndefinedCost(t *testing.T) {
 	all := weighs("all", 0, 2, 1, 0)
 	some := weighs("some", 0, 2)
 	plan := planOf(in, []sched.Objective{sched.WeightedCompletion, sched.ScheduledWeight}, all, some)
-	run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+	run, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestUndefinedCost(t *testing.T) {
 	}
 	in.Deadline = 0
 	plan = planOf(in, []sched.Objective{sched.ScheduledWeight}, all)
-	if run, err = Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1})); err != nil {
+	if run, err = Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil); err != nil {
 		t.Fatal(err)
 	}
 	if row := run.Ratios[0]; row.Cost.Valid || row.Message != "the instance has no deadline" {
@@ -183,7 +183,7 @@ func TestRoundTheorems(t *testing.T) {
 		for i := range plan.Cells[1:] {
 			plan.Cells[1+i].Objectives = []sched.Objective{sched.WeightedCompletion}
 		}
-		run, err := Rows(plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}))
+		run, err := Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{Workers: 1}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,12 @@
-package pool
+package children
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,21 +35,43 @@ func resolve(ref suite.MethodRef) (bench.Method, error) {
 }
 
 func (m method) Ref() suite.MethodRef { return m.MethodRef }
-func (m method) Version() string      { return "1" }
-func (m method) Kind() bench.Kind     { return bench.Offline }
 
-func (m method) Run(_ context.Context, p bench.Problem) ([]bench.Outcome, error) {
+// Version is that of the process for the method that changes.
+func (m method) Version() string {
+	if m.Name == "changes" {
+		return fmt.Sprint(os.Getpid())
+	}
+	return "1"
+}
+
+func (m method) Kind() bench.Kind { return bench.Offline }
+
+func (m method) Run(ctx context.Context, p bench.Problem) ([]bench.Outcome, error) {
 	out := bench.Outcome{Termination: milp.Skipped, Message: fmt.Sprintf("%s %d", p.Instance.Name, os.Getpid())}
 	switch m.Name {
 	case "dies":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
 		time.Sleep(time.Minute)
+	case "is killed": // as by the system where memory runs out
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Minute)
 	case "exits":
 		os.Exit(7)
+	case "searches": // until it is told to stop
+		if err := os.WriteFile(p.Instance.Name, nil, 0o600); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		out.Termination = milp.Interrupted
 	case "hangs":
 		time.Sleep(time.Hour)
 	case "panics":
 		panic("boom")
+	case "full disk":
+		return nil, fmt.Errorf("writing a model: %w", &fs.PathError{Op: "write", Path: "/tmp/model", Err: syscall.ENOSPC})
+	case "no threads", "no threads in C": // as Go and cgo say it
+		fmt.Fprintln(os.Stderr, map[bool]string{false: "runtime: failed to create new OS thread (have 7 already; errno=11)", true: "runtime/cgo: pthread_create failed: Resource temporarily unavailable"}[m.Name == "no threads in C"])
+		os.Exit(2)
 	case "fails":
 		return nil, errors.New("no luck")
 	case "eats":
@@ -90,14 +114,16 @@ func TestCells(t *testing.T) {
 	}{
 		{"works", "", "", nil},
 		{"dies", "SIGSEGV", milp.Crashed, nil},
+		{"is killed", "killed: not by this run", milp.Crashed, bench.ErrOutside},
 		{"exits", "exit status 7", milp.Crashed, nil},
 		{"panics", "boom", milp.Crashed, bench.ErrPanicked},
 		{"fails", "no luck", milp.OtherError, nil},
 		{"unknown", "nobody knows it", milp.OtherError, nil},
+		{"changes", "has changed since the plan was made", milp.OtherError, nil},
 		{"eats", "limits.memory", milp.MemoryLimit, nil},
 		{"hangs", "limits.cell", milp.TimeLimit, nil},
 	} {
-		// After every one of them the pool still works.
+		// After every one of them the workers still work.
 		for _, c := range []bench.Cell{cell(t, test.name, "one"), cell(t, "works", "two")} {
 			p := patient
 			if test.ended == milp.TimeLimit {
@@ -150,6 +176,39 @@ func TestInterruption(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A cell that is interrupted is asked for what it has, where that is wanted; one that
+// does not answer is left.
+func TestSoFar(t *testing.T) {
+	for _, soFar := range []bool{true, false} {
+		for _, name := range []string{"searches", "hangs"} {
+			p := New(suite.Limits{}, 1)
+			p.SoFar = soFar
+			if name == "hangs" {
+				p.grace = time.Millisecond
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			started := filepath.Join(t.TempDir(), "started")
+			go func() {
+				defer cancel()
+				for name == "searches" {
+					if _, err := os.Stat(started); err == nil {
+						return
+					}
+					time.Sleep(5 * time.Millisecond)
+				}
+			}()
+			r := p.Run(ctx, cell(t, name, started))
+			if want := soFar && name == "searches"; r.Skipped == want || want && (len(r.Outcomes) != 1 || r.Outcomes[0].Termination != milp.Interrupted) {
+				t.Errorf("%s, so far %v: %+v", name, soFar, r)
+			}
+			if len(p.idle) > 0 {
+				t.Errorf("%s, so far %v: the child is kept", name, soFar)
+			}
+			p.Close()
+		}
+	}
 }
 
 // The cost of a cell that does nothing.

@@ -1,4 +1,4 @@
-package pool
+package children
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/suite"
+	"yardstick/internal/program"
 	"yardstick/sched"
 	"yardstick/solvers/isolate"
 )
@@ -24,7 +25,7 @@ const variable = "YARDSTICK_POOL"
 // exec.Cmd.ExtraFiles. C libraries print to standard output.
 const replies = 3
 
-// Main returns at once, unless the process is a child of a Pool: then it
+// Main returns at once, unless the process is a child of Workers: then it
 // serves cells until the parent closes the pipe, and exits. Call it first in
 // main, or in TestMain.
 func Main(resolve bench.Resolve) {
@@ -36,45 +37,70 @@ func Main(resolve bench.Resolve) {
 	// what it means.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	if err := serve(resolve, os.Stdin, os.NewFile(replies, "replies")); err != nil {
-		fmt.Fprintf(os.Stderr, "pool: %v\n", err)
+		fmt.Fprintf(os.Stderr, "children: %v\n", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
 func serve(resolve bench.Resolve, in io.Reader, out io.Writer) error {
-	dec, enc := gob.NewDecoder(in), gob.NewEncoder(out)
-	var current *sched.Instance
-	for {
-		var q request
-		switch err := dec.Decode(&q); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
+	enc := gob.NewEncoder(out)
+	if err := enc.Encode(hello{program.Identity()}); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	requests, failed := make(chan request), make(chan error, 1)
+	go func() {
+		defer close(requests)
+		dec := gob.NewDecoder(in)
+		for {
+			var q request
+			switch err := dec.Decode(&q); {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				failed <- err
+				return
+			case q.Stop:
+				stop(bench.ErrEnough)
+				continue
+			}
+			requests <- q
 		}
+	}()
+	var current *sched.Instance
+	for q := range requests {
 		if q.Instance != nil {
 			current = q.Instance
 		}
 		r := reply{}
 		var err error
-		if r.Cell, err = run(resolve, &q, current); err != nil {
+		if r.Cell, err = run(ctx, resolve, &q, current); err != nil {
 			r.Error = err.Error()
 		}
 		if err := enc.Encode(&r); err != nil {
 			return err
 		}
 	}
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
 }
 
-func run(resolve bench.Resolve, q *request, in *sched.Instance) ([]byte, error) {
+func run(ctx context.Context, resolve bench.Resolve, q *request, in *sched.Instance) ([]byte, error) {
 	m, err := resolve(q.Method)
 	if err != nil {
 		return nil, err
 	}
+	if m.Version() != q.Version {
+		return nil, fmt.Errorf("%s has changed since the plan was made (version %s, now %s): run again", q.Method, q.Version, m.Version())
+	}
 	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, Instance: &suite.Instance{Instance: in, SHA256: q.SHA256, Family: q.Family, Seed: q.Seed}}
 	isolate.ForgetPeak()
-	r := bench.RunCell(context.Background(), cell, q.Limits, q.Debug)
+	r := bench.RunCell(ctx, cell, q.Limits, q.Debug)
 	r.PeakRSS = isolate.PeakResident()
 	for k := range r.Outcomes { // this is the process that solved
 		for i := range r.Outcomes[k].Solves {
