@@ -46,11 +46,16 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 	return map[string]func(suite.MethodRef) (bench.Method, error){
 		"fifo":                   listPolicy(listsched.FIFO),
 		"sjf":                    listPolicy(listsched.SJF),
+		"list":                   orderedPolicy,
+		"srsf":                   srsfPolicy,
+		"preemptive-list":        preemptiveList,
+		"dlas":                   dlasPolicy,
 		"spjf":                   publishedPolicy(listsched.SPJF),
 		"spwf":                   publishedPolicy(listsched.SPWF),
 		"wcs-duration":           publishedPolicy(listsched.WCSDuration),
 		"wcs-workload":           publishedPolicy(listsched.WCSWorkload),
 		"wcs-subtime":            publishedPolicy(listsched.WCSSubTime),
+		ExternalName:             externalPolicy,
 		"a-srpt":                 asrptPolicy(false),
 		"a-srpt-perfect":         asrptPolicy(true),
 		"srtf":                   lazerPolicy(false),
@@ -80,12 +85,15 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 		"elastic-intervals":      elasticIntervals,
 		"elastic-alone":          elasticClosed(formulation.Alone),
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
-		"exhaustive":             search("1", exhaustive.Solve),
+		"exhaustive":             search("2", exhaustive.Solve),
 		"sharing-search":         search("1", sharing.Solve),
 		"sharing-program":        search("1", sharingProgram),
 		"bout-dp":                boutSearch,
 		"bouts":                  boutProgram,
 		"time-indexed":           timeIndexedMethod,
+		"lns":                    windowSearch,
+		"bracket":                bracketMethod,
+		"recorded":               recorded,
 		"lb0":                    lowerBound(bench.Closed(bounds.LB0)),
 		"srpt":                   lowerBound(bench.Closed(bounds.SRPT)),
 		"srpt-ranked":            lowerBound(bench.Closed(bounds.Ranked)),
@@ -109,6 +117,7 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 		"grid-lp":                lowerBound(gridLP),
 		"hybrid":                 lowerBound(hybrid),
 		"lagrangian":             lagrangian,
+		"knapsack":               knapsack,
 		"pti":                    intervalBound(interval.PTI),
 		"npti":                   intervalBound(interval.NPTI),
 		"conf":                   intervalBound(interval.CONF),
@@ -141,6 +150,12 @@ func Resolve(ref suite.MethodRef) (bench.Method, error) {
 			return nil, fmt.Errorf("method %q is unknown: the nearest is %q; docs/policies.md has them all", ref.Name, best)
 		}
 		return nil, fmt.Errorf("method %q is unknown: %s", ref.Name, strings.Join(names, ", "))
+	}
+	if ref.As != "" && ref.Name != ExternalName {
+		return nil, &suite.Error{Path: "as", OfKey: true, Err: fmt.Errorf("method %s: as names the rows of the method %s only", ref.Name, ExternalName)}
+	}
+	if all[ref.As] != nil {
+		return nil, &suite.Error{Path: "as", Err: fmt.Errorf("method %s: as is %q, which is another method's name: choose a name of its own", ref.Name, ref.As)}
 	}
 	m, err := make(ref)
 	if err != nil {
@@ -204,6 +219,21 @@ func (p *params) count(name string, fallback, least int) int {
 	return n
 }
 
+// kind reads a parameter that is one of some execution classes, and the first of them
+// if it is not given.
+func (p *params) kind(name string, kinds ...sched.Kind) sched.Kind {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, sched.Class{Kind: k}.String())
+	}
+	i := slices.Index(names, p.get(name, names[0]))
+	if i < 0 {
+		p.refuse(name, fmt.Errorf("it must be one of %s", strings.Join(names, ", ")))
+		return kinds[0]
+	}
+	return kinds[i]
+}
+
 // time reads a parameter that is a time of at least the given one.
 func (p *params) time(name, fallback string, least sched.Time) sched.Time {
 	var t sched.Time
@@ -239,26 +269,43 @@ func hybrid(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bou
 // searched says how a search for a bound ended that keeps the best it has found
 // when its context ends.
 func searched(ctx context.Context) milp.Termination {
-	if ctx.Err() != nil {
+	return unless(ctx.Err() != nil)
+}
+
+// lagrangian reads how much work the bound may take, and of which class it is.
+func lagrangian(ref suite.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := bounds.LagrangianOptions{Iterations: p.count("iterations", bounds.LagrangianIterations, 1), Slots: p.count("slots", bounds.LagrangianSlots, 1),
+		Effort: p.count("effort", 0, 0), Class: p.kind("class", sched.N, sched.P0, sched.Fluid)}
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
+		d, err := bounds.Lagrangian(ctx, problem.Instance, objective, o)
+		if err != nil {
+			return bounds.Bound{}, "", err
+		}
+		return d.Bound, unless(d.Interrupted), nil
+	}), o), p.finish()
+}
+
+// knapsack does so for prices by job.
+func knapsack(ref suite.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	o := bounds.KnapsackOptions{Iterations: p.count("iterations", bounds.KnapsackIterations, 1), Slots: p.count("slots", bounds.KnapsackSlots, 1),
+		Effort: p.count("effort", 0, 0), Class: p.kind("class", sched.N, sched.P0)}
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
+		d, err := bounds.Knapsack(ctx, problem.Instance, objective, o)
+		if err != nil {
+			return bounds.Bound{}, "", err
+		}
+		return d.Bound, unless(d.Interrupted), nil
+	}), o), p.finish()
+}
+
+// unless says how a search for a bound ended.
+func unless(interrupted bool) milp.Termination {
+	if interrupted {
 		return milp.Interrupted
 	}
 	return milp.Optimal
-}
-
-// lagrangian reads how much work the bound may take.
-func lagrangian(ref suite.MethodRef) (bench.Method, error) {
-	p := readParams(ref)
-	o := bounds.LagrangianOptions{Iterations: p.count("iterations", bounds.LagrangianIterations, 1), Slots: p.count("slots", bounds.LagrangianSlots, 1)}
-	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bounds.Bound, milp.Termination, error) {
-		d, err := bounds.Lagrangian(ctx, problem.Instance, objective, o)
-		switch {
-		case err != nil:
-			return bounds.Bound{}, "", err
-		case d.Interrupted:
-			return d.Bound, milp.Interrupted, nil
-		}
-		return d.Bound, milp.Optimal, nil
-	}), o), p.finish()
 }
 
 // intervalBound makes a bound by a linear program over the time axis.
@@ -380,6 +427,22 @@ func listPolicy(policy func(listsched.Options) *listsched.Policy) func(suite.Met
 		ref.Params = map[string]string{"blocking": o.Blocking.String(), "placement": o.Placement.String()}
 		return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: always(func() sim.Policy { return policy(o) })}), o), nil
 	}
+}
+
+// orderedPolicy makes list scheduling in an order.
+func orderedPolicy(ref suite.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	var order listsched.Order
+	var o listsched.Options
+	p.text("order", order.String(), &order)
+	p.text("blocking", o.Blocking.String(), &o.Blocking)
+	p.text("placement", o.Placement.String(), &o.Placement)
+	replayed, predictions := p.predictor(predict.Perfect)
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	replayed.New = always(func() sim.Policy { return listsched.Ordered(order, o) })
+	return bench.Configured(bench.Policy(ref, "1", replayed), order, o, predictions), nil
 }
 
 // publishedPolicy makes one of the A-SRPT paper's baselines, which predict as

@@ -14,6 +14,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/datasets/instances"
+	"yardstick/datasets/tracetest"
 	"yardstick/sched"
 )
 
@@ -56,7 +57,9 @@ func defaults(t *testing.T, name string, given map[string]string) map[string]str
 // where it means something.
 var paramTexts = []string{"0", "0s", "false", "true", "1", "2", "7", "1/2", "-1", "1s", "7m", "-1s", "strict", "skip", "backfill", "pool", "best-fit", "consolidate", "first-fit",
 	"heavy-edge", "optimal", "index", "release", "spread", "attained", "fewest", "least", "perfect", "forest", "mean", "median", "group", "user", "overall",
-	"printed", "corrected", "case-2-everywhere", "starts", "configurations", "servers", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available"}
+	"printed", "corrected", "case-2-everywhere", "starts", "configurations", "servers", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available",
+	"names.go", "recorded.go", "swf", "helios", "switch:4", "shortest", "fewest-gpus", "column:a", "descending:a", "remaining-service", "remaining-time", "gpu-time", "time", "1h/5h", "never",
+	"N", "P0", "F(1)"}
 
 // TestNoValueMeansUnset: every value of every parameter of every method is what the
 // method is made with, or is refused: two different values make two different
@@ -110,7 +113,7 @@ func TestNoValueMeansUnset(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range Names() {
+	for _, name := range ownNames() {
 		check(name, nil)
 		usual := defaults(t, name, nil)
 		if _, ok := usual["predictor"]; ok {
@@ -150,6 +153,10 @@ func TestZerosThatWereDefaults(t *testing.T) {
 	}{
 		{"lagrangian", map[string]string{"iterations": "0"}},
 		{"lagrangian", map[string]string{"slots": "0"}},
+		{"lagrangian", map[string]string{"class": "P"}},
+		{"lagrangian", map[string]string{"effort": "-1"}},
+		{"knapsack", map[string]string{"class": "F(1)"}},
+		{"knapsack", map[string]string{"iterations": "0"}},
 		{"bout-dp", map[string]string{"states": "0"}},
 		{"time-indexed", map[string]string{"slot": "0s"}},
 		{"a-srpt", map[string]string{"trees": "0"}},
@@ -172,7 +179,7 @@ func TestZerosThatWereDefaults(t *testing.T) {
 	for i := range 60 {
 		rows = append(rows, datasets.Row{Trace: "t", JobID: fmt.Sprint(i), SubmitS: datasets.Some(float64(i * 97 % 400)), DurationS: datasets.Some(float64(60 + i*i*37%900)), GPUs: datasets.Some(float64(1 + i%4))})
 	}
-	trace, err := datasets.NewTrace(datasets.All(rows), datasets.Selection{})
+	trace, err := datasets.NewTrace(tracetest.All(rows), datasets.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

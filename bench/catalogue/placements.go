@@ -10,10 +10,10 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/formulate/placement"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/external"
 	"yardstick/solvers/isolate"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // Placement is a row of the table of methods that place one job on given parts of
@@ -72,7 +72,7 @@ func direct(minimises placing.Objective, place placing.Search) func(suite.Method
 
 func minAlpha(ref suite.MethodRef) (placing.Method, error) {
 	p := readParams(ref)
-	visits := p.count("visits", cuts.DefaultVisits, 1)
+	visits := p.count("visits", partition.DefaultVisits, 1)
 	return placing.Direct(ref, "1", placing.Alpha, placing.MinAlpha(visits)), p.finish()
 }
 
