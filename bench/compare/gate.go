@@ -18,6 +18,9 @@ type Rules struct {
 	NoNewFailures bool
 	// NoWeakerBounds stops where a bound or a proof of optimality was lost.
 	NoWeakerBounds bool
+	// MaxGap is how far the best schedule known may be from the proven bound, as a share
+	// of the bound: 1/50 is 2 %. Nil does not look. It needs no baseline.
+	MaxGap *big.Rat
 	// NoViolations stops where a schedule beats a proven bound or optimum, or a
 	// theorem is violated although its assumptions are met. It needs no
 	// baseline.
@@ -26,7 +29,7 @@ type Rules struct {
 
 // Reason is why a gate stays shut, in one line.
 type Reason struct {
-	Rule string `json:"rule"` // bound, theorem, failure or ratio
+	Rule string `json:"rule"` // bound, theorem, failure, ratio or gap
 	Text string `json:"text"`
 }
 
@@ -50,6 +53,9 @@ func Gate(run, baseline *record.Run, rules Rules) (*Verdict, error) {
 	}
 	if rules.NoViolations {
 		v.violations(run, now)
+	}
+	if rules.MaxGap != nil {
+		v.gaps(now, rules.MaxGap)
 	}
 	if baseline == nil {
 		return v, nil
@@ -112,6 +118,38 @@ func (v *Verdict) violations(run *record.Run, t *table) {
 	for i := range run.Theorems {
 		if t := &run.Theorems[i]; t.Met && t.Verdict == "violated" {
 			v.add("theorem", "%s (%s) is violated by %s on %s although its assumptions are met", t.Theorem, t.Form, t.Method, t.Instance)
+		}
+	}
+}
+
+// gaps looks for brackets that are wider than they may be, each once, exactly but for the
+// best cost, which is recorded as the nearest float64. Where nothing is proven, or there
+// is no schedule, no width is small enough.
+func (v *Verdict) gaps(t *table, share *big.Rat) {
+	type bracket struct{ instance, params, objective, class string }
+	seen := map[bracket]bool{}
+	allowed := new(big.Rat).Add(big.NewRat(1, 1), share)
+	for _, k := range t.keys {
+		r := t.rows[k]
+		b := bracket{k.Instance, k.Params, k.Objective, r.Class}
+		if r.Cost == nil || r.WallLimited || seen[b] {
+			continue
+		}
+		seen[b] = true
+		if r.Optimum != nil {
+			continue
+		}
+		if r.Bound == nil || r.Best == nil {
+			v.add("gap", "%s, %s, class %s: it has no bracket", k.Instance, k.Objective, r.Class)
+			continue
+		}
+		width := quotient(r.Best, r.Bound)
+		if r.Maximised {
+			width = quotient(r.Bound, r.Best)
+		}
+		if width == nil || width.Cmp(allowed) > 0 {
+			v.add("gap", "%s, %s, class %s: the best schedule known, %s, is more than %s from the bound, %s", k.Instance, k.Objective, r.Class,
+				decimal(r.Best), percentRat(share), decimal(r.Bound))
 		}
 	}
 }

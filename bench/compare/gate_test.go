@@ -113,3 +113,36 @@ func TestGateWallLimited(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// A bracket that is wider than allowed stops the gate once, whatever the number of its
+// rows; one as wide as allowed, or an optimum, does not.
+func TestGateGaps(t *testing.T) {
+	run := result("b")
+	for i := range run.Ratios {
+		r := &run.Ratios[i]
+		r.Optimum, r.OptimumExact, r.OptimumStatus = record.Opt[float64]{}, "", ""
+		r.LowerBound, r.LowerBoundExact, r.BestKnown = record.Some(32.0), "32", record.Some(33.0)
+	}
+	instances := map[[2]string]bool{}
+	for i := range run.Ratios {
+		instances[[2]string{run.Ratios[i].Instance, run.Ratios[i].Class}] = true
+	}
+	for _, c := range []struct {
+		share   string
+		reasons int
+	}{{"3%", len(instances)}, {"3.125%", 0}, {"5%", 0}} {
+		share, err := ParseShare(c.share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := mustGate(t, run, nil, Rules{MaxGap: share})
+		if len(v.Reasons) != c.reasons {
+			t.Errorf("%s: %d reasons, want %d: %+v", c.share, len(v.Reasons), c.reasons, v.Reasons)
+		}
+	}
+	row := at(t, run, "small/0", "fifo")
+	row.BestKnown = record.Opt[float64]{}
+	if v := mustGate(t, run, nil, Rules{MaxGap: big.NewRat(1, 1)}); len(v.Reasons) > 1 {
+		t.Errorf("%+v", v.Reasons)
+	}
+}

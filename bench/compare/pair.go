@@ -68,7 +68,8 @@ type Row struct {
 	Cost        *big.Rat `json:"cost,omitempty"`
 	Bound       *big.Rat `json:"bound,omitempty"` // lower, or upper where more is better
 	Optimum     *big.Rat `json:"optimum,omitempty"`
-	Theorem     string   `json:"theorem,omitempty"` // holds, does not hold, or ""
+	Best        *big.Rat `json:"best_known,omitempty"` // cost of the best schedule known, the other side of the bracket
+	Theorem     string   `json:"theorem,omitempty"`    // holds, does not hold, or ""
 	WallLimited bool     `json:"wall_limited,omitempty"`
 	Message     string   `json:"message,omitempty"`
 }
@@ -97,6 +98,7 @@ func newRow(r *record.Ratio) (*Row, error) {
 		bound = r.UpperBound
 	}
 	row.Bound = read("lower_bound_exact", r.LowerBoundExact, bound)
+	row.Best = read("best_known", "", r.BestKnown)
 	if r.OptimumStatus == record.Proven || r.OptimumStatus == record.Certified {
 		row.Optimum = read("optimum_exact", r.OptimumExact, r.Optimum)
 	}
@@ -220,6 +222,9 @@ func changes(a, b *Row) []string {
 	if word := boundChange(a, b); word != "" {
 		list = append(list, "bound "+word)
 	}
+	if word := bestChange(a, b); word != "" {
+		list = append(list, "best schedule known "+word)
+	}
 	if a.Theorem != b.Theorem {
 		list = append(list, fmt.Sprintf("theorem %s, was %s", orNone(b.Theorem), orNone(a.Theorem)))
 	}
@@ -231,6 +236,21 @@ func orNone(s string) string {
 		return "not checked"
 	}
 	return s
+}
+
+// bestChange is how the best schedule known of B stands to that of A, as boundChange is
+// of bounds: better or worse, or "" also where one of them has none.
+func bestChange(a, b *Row) string {
+	if a.Class != b.Class || a.Best == nil || b.Best == nil {
+		return ""
+	}
+	switch order := b.Best.Cmp(a.Best); {
+	case order == 0:
+		return ""
+	case order < 0 == !b.Maximised:
+		return "better"
+	}
+	return "worse"
 }
 
 // boundChange is how B's bound stands to A's: tighter, weaker, lost, new, or

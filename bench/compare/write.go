@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"yardstick/internal/output"
 )
 
 // Formats are the formats that a comparison is printed in.
@@ -199,7 +200,7 @@ func seconds(v float64) string {
 
 // csv prints changed pairs and times as one rectangle.
 func (c *Comparison) csv(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := output.NewCSV(w)
 	out.Write([]string{"kind", "mark", "family", "params", "instance", "objective", "method", "what", "a", "b", "ratio", "p"})
 	exact := func(r *Row) string {
 		if r == nil || r.Cost == nil {
@@ -233,7 +234,7 @@ func float(r *big.Rat) string {
 
 // plain aligns columns and leaves out those without content.
 func plain(rows [][]string) string {
-	rows = withoutEmpty(rows)
+	rows = printable(withoutEmpty(rows))
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -252,7 +253,7 @@ func plain(rows [][]string) string {
 }
 
 func markdown(rows [][]string) string {
-	rows = withoutEmpty(rows)
+	rows = printable(withoutEmpty(rows))
 	var b strings.Builder
 	for i, row := range rows {
 		for _, cell := range row {
@@ -264,6 +265,16 @@ func markdown(rows [][]string) string {
 		}
 	}
 	return b.String()
+}
+
+// printable returns the rows as people see them.
+func printable(rows [][]string) [][]string {
+	for _, row := range rows {
+		for i := range row {
+			row[i] = output.Name(row[i])
+		}
+	}
+	return rows
 }
 
 // withoutEmpty drops the columns that are empty below their header.

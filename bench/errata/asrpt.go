@@ -33,7 +33,7 @@ func evaluate(v *verify.Verified, class sched.Class, o asrpt.Options, predicted 
 		AlphaTilde: make([]*big.Rat, len(in.Jobs))}
 	for i, j := range v.Jobs() {
 		run.Start, run.Completion = append(run.Start, j.Start), append(run.Completion, j.Completion)
-		if in.Model != sched.ModelGang && in.Model != sched.ModelPreemptive {
+		if !in.Model.Exclusive() {
 			continue // the theorems do not apply
 		}
 		var err error

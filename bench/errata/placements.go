@@ -9,7 +9,7 @@ import (
 	"yardstick/internal/number"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // The estimate alpha~ and the number of servers. All three instances have 10 Gbps
@@ -49,7 +49,7 @@ func (a alphas) on(in *sched.Instance) (*Evidence, error) {
 		for m := range servers {
 			servers[m] = m
 		}
-		best, err := cuts.BestAlpha(in, 0, servers, parts, 0)
+		best, err := partition.BestAlpha(in, 0, servers, parts, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -65,13 +65,13 @@ func (a alphas) on(in *sched.Instance) (*Evidence, error) {
 		e.Facts = append(e.Facts, Fact{"alpha~", "s", tilde, a.tilde})
 	}
 	if a.max != nil {
-		spread, err := cuts.AlphaSpread(in, 0)
+		spread, err := partition.AlphaSpread(in, 0)
 		if err != nil {
 			return nil, err
 		}
 		e.Facts = append(e.Facts, Fact{"alpha_max", "s", spread, a.max})
 	}
-	m, err := cuts.LeastRunTime(in, 0)
+	m, err := partition.LeastRunTime(in, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"yardstick/bounds/theorems"
 	"yardstick/internal/number"
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // How far the A-SRPT paper's quantities and its theorem reach.
@@ -29,15 +29,15 @@ func unattained() Remark {
 			if err != nil {
 				return nil, err
 			}
-			attained, err := cuts.AlphaMax(in, 0)
+			attained, err := partition.AlphaMax(in, 0)
 			if err != nil {
 				return nil, err
 			}
-			least, err := cuts.AlphaMin(in, 0)
+			least, err := partition.AlphaMin(in, 0)
 			if err != nil {
 				return nil, err
 			}
-			paper, err := cuts.AlphaSpread(in, 0)
+			paper, err := partition.AlphaSpread(in, 0)
 			if err != nil {
 				return nil, err
 			}

@@ -33,27 +33,30 @@ type Limits struct {
 	Solver milp.LPSolver // of linear programs, for elastic instances
 }
 
+// about has a row for each model: what evaluates the statements of the paper that it
+// comes from. A-SRPT's are evaluated on the preemptive model too.
+var about = map[sched.Model][]func(context.Context, *sched.Instance, Limits) ([]Statement, error){
+	sched.ModelGang:       {aboutASRPT},
+	sched.ModelElastic:    {aboutPrimalDual},
+	sched.ModelPreemptive: {aboutASRPT, aboutLazer},
+	sched.ModelSharing:    {aboutPairs},
+}
+
 // Statements evaluates every statement of the paper that an instance's model comes
 // from, in its printed and its corrected form, on runs of the policies it speaks
-// of. A-SRPT's are evaluated on the preemptive model too.
+// of.
 //
 // Optima are proven as far as the limits allow; where they stay open a verdict may
 // be Undecided.
-func Statements(ctx context.Context, in *sched.Instance, l Limits) ([]Statement, error) {
-	switch in.Model {
-	case sched.ModelGang:
-		return aboutASRPT(ctx, in, l)
-	case sched.ModelPreemptive:
-		list, err := aboutASRPT(ctx, in, l)
+func Statements(ctx context.Context, in *sched.Instance, l Limits) (list []Statement, err error) {
+	for _, evaluate := range about[in.Model] {
+		more, err := evaluate(ctx, in, l)
 		if err != nil {
 			return nil, err
 		}
-		more, err := aboutLazer(ctx, in)
-		return append(list, more...), err
-	case sched.ModelSharing:
-		return aboutPairs(in)
+		list = append(list, more...)
 	}
-	return aboutPrimalDual(ctx, in, l)
+	return list, nil
 }
 
 // forestSeed draws the random forest of a run's predictions.
@@ -140,7 +143,7 @@ func leastCompletion(ctx context.Context, in *sched.Instance, l Limits) (theorem
 // aboutLazer runs Algorithms 1 and 2 to the letter and repaired, without
 // deferrals. Jobs that are never started are left out of the schedule: that takes
 // a deadline.
-func aboutLazer(ctx context.Context, in *sched.Instance) ([]Statement, error) {
+func aboutLazer(ctx context.Context, in *sched.Instance, _ Limits) ([]Statement, error) {
 	open := *in
 	open.Deadline = sched.MaxTime
 	var list []Statement

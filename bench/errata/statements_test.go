@@ -77,6 +77,16 @@ func TestStatements(t *testing.T) {
 	}
 }
 
+// TestStatementsOfEveryModel: each model is from a paper, whose statements are evaluated.
+func TestStatementsOfEveryModel(t *testing.T) {
+	for what, in := range schedtest.Every(1) {
+		list, err := errata.Statements(context.Background(), in, errata.Limits{Limits: milp.Limits{Nodes: 1000}, Solver: lpsolve.LP{}})
+		if err != nil || len(list) == 0 {
+			t.Errorf("%s: %d statements: %v", what, len(list), err)
+		}
+	}
+}
+
 // TestStatementsWithHistory: predictions of the forest make a second set of rows.
 func TestStatementsWithHistory(t *testing.T) {
 	in := schedtest.Gang(schedtest.Rand(1), schedtest.Shape{Jobs: 3, Servers: 1, GPUs: 3, Stages: 1})

@@ -1,6 +1,7 @@
 package errata
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
@@ -12,7 +13,7 @@ import (
 // ordered pair of jobs whose memory fits a GPU together: one has just started when
 // the other arrives. A row stands for all pairs that it applies to, and shows the one
 // that is dearest compared with the best start.
-func aboutPairs(in *sched.Instance) ([]Statement, error) {
+func aboutPairs(_ context.Context, in *sched.Instance, _ Limits) ([]Statement, error) {
 	var list []Statement
 	for _, row := range []struct {
 		statement, form, note string

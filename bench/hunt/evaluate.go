@@ -55,14 +55,6 @@ type evaluator struct {
 	failure   error // the first of the policy
 }
 
-// Node limits of the general searches, beyond which an instance is passed over.
-const (
-	gangNodes    = 200_000
-	slotNodes    = 5_000
-	sharingNodes = 10_000
-	elasticNodes = 400
-)
-
 // errOpen means that the optimum was not proven within the limits.
 var errOpen = errors.New("hunt: the optimum is not proven within the limits")
 
@@ -134,7 +126,7 @@ func events(v *verify.Verified) []int64 {
 // optimum returns the least cost of the schedules that the policy's class is
 // compared with, or nil if the ratio is proven to be less than asked for.
 func (e *evaluator) optimum(ctx context.Context, in *sched.Instance, class sched.Class, cost *big.Rat, least float64) (*optimum, error) {
-	if in.Model == sched.ModelGang && class == (sched.Class{Kind: sched.N}) && e.pool.load(in, e.objective) {
+	if class == (sched.Class{Kind: sched.N}) && e.pool.load(in, e.objective) {
 		best, err := e.pooled(in, cost, least)
 		if best != nil || err != nil || e.pool.nodes <= maxPoolNodes {
 			return best, err
@@ -188,8 +180,7 @@ func (e *evaluator) hopeless(in *sched.Instance, class sched.Class, cost *big.Ra
 // Errors: the instance is too hard for the limits; there is no exact method for
 // the class.
 func prove(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (*optimum, error) {
-	nodes := map[sched.Model]int{sched.ModelGang: gangNodes, sched.ModelPreemptive: slotNodes, sched.ModelSharing: sharingNodes, sched.ModelElastic: elasticNodes}
-	problem := bench.Problem{Instance: in, Objectives: []sched.Objective{obj}, Limits: suite.Limits{Nodes: nodes[in.Model]}}
+	problem := bench.Problem{Instance: in, Objectives: []sched.Objective{obj}, Limits: suite.Limits{Nodes: hunted[in.Model].nodes}}
 	var reasons []string
 	for _, name := range catalogue.ExactNames(in.Model) {
 		method, err := catalogue.Resolve(catalogue.Proving(name, class))

@@ -12,6 +12,7 @@ type gene struct {
 	// event: the number is a time from the start, at which something that the
 	// policy did may be worth aiming at.
 	event bool
+	fixed bool // it names something, and shrinking leaves it as it is
 	time  bool // dividing all times by a number keeps the instance alike
 }
 

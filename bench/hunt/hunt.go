@@ -154,10 +154,7 @@ type hunt struct {
 }
 
 func newHunt(ctx context.Context, o *Options) (*hunt, error) {
-	b, err := o.Space.breed()
-	if err != nil {
-		return nil, err
-	}
+	b := o.Space.breed()
 	h := &hunt{Options: o, breed: b}
 	for i := range int64(Islands) {
 		l := newIsland(&evaluator{breed: b, objective: o.Objective, policy: o.Policy}, o.Seed, uint64(i))

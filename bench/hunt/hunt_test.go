@@ -68,11 +68,7 @@ func (p *prey) evaluator(t testing.TB) *evaluator {
 	if err := p.space.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	b, err := p.space.filled().breed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &evaluator{breed: b, objective: sched.TotalCompletion, policy: p.policy}
+	return &evaluator{breed: p.space.filled().breed(), objective: sched.TotalCompletion, policy: p.policy}
 }
 
 // TestPool compares the pool with the general search, on one and several
@@ -113,6 +109,24 @@ func TestPool(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestModels: every model can be hunted on, and a space that gives no more than it must is
+// filled with numbers that are in range.
+func TestModels(t *testing.T) {
+	for _, m := range sched.Models() {
+		in, err := Space{Model: m, Jobs: 2, GPUs: 2}.Example()
+		if err != nil {
+			t.Errorf("%s: %v", m, err)
+			continue
+		}
+		if err := in.Validate(); err != nil || in.Model != m {
+			t.Errorf("%s: the example is of the %s model: %v", m, in.Model, err)
+		}
+		if hunted[m].nodes < 1 {
+			t.Errorf("%s: searches have no limit of nodes", m)
+		}
+	}
 }
 
 // TestPoolRefuses: what the pool cannot solve it leaves alone.

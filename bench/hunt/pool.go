@@ -49,11 +49,11 @@ type pooled struct {
 // maxPoolNodes bounds a search; what exceeds it is left to package exhaustive.
 const maxPoolNodes = 200_000
 
-// load reads an instance of the gang model in continuous time, and reports
+// load reads an instance that is about class N in continuous time, and reports
 // whether the pool can solve it for the objective.
 func (p *pool) load(in *sched.Instance, obj sched.Objective) bool {
 	p.n, p.gpus = len(in.Jobs), in.Cluster.GPUs()
-	if in.Model != sched.ModelGang || in.Slot != 0 || p.n > 16 || obj.Sum() != obj || !obj.IsTotal() && obj != sched.Makespan {
+	if in.Class() != (sched.Class{Kind: sched.N}) || p.n > 16 || obj.Sum() != obj || !obj.IsTotal() && obj != sched.Makespan {
 		return false
 	}
 	p.makespan, p.ranked = obj == sched.Makespan, obj != sched.Makespan

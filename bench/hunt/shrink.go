@@ -67,6 +67,9 @@ func (s *species) smaller(g *genes) []*genes {
 			add(func(h *genes) bool { return reduce(&h.Shared[k], s.shared[k].low, lower) })
 		}
 		for k := range s.job { // equal numbers together, then one by one
+			if s.job[k].fixed {
+				continue
+			}
 			var seen []int64
 			for i := range g.Jobs {
 				v := g.Jobs[i][k]

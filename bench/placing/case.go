@@ -12,7 +12,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/sched"
 	"yardstick/sched/verify"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Case is one job and the parts of servers that it must fill.
@@ -43,7 +43,7 @@ type Case struct {
 func NewCase(in *sched.Instance, id sched.JobID, parts []Part) (*Case, error) {
 	j := &in.Jobs[id]
 	c := &Case{Family: in.Name, Instance: in.Name, SHA256: in.Hash(), Job: id, Alike: 1}
-	if j.Elastic != nil || j.Sharing != nil || len(j.Stages) == 0 {
+	if !j.OnlyStages() {
 		return nil, fmt.Errorf("placing: job %d %q of model %s has no gang of fixed stages to place", id, j.Name, in.Model)
 	}
 	if !j.Pipeline() {
@@ -65,9 +65,13 @@ func NewCase(in *sched.Instance, id sched.JobID, parts []Part) (*Case, error) {
 	if total != j.Gang() {
 		return nil, fmt.Errorf("placing: the parts hold %d GPUs for job %d %q of %d", total, id, j.Name, j.Gang())
 	}
-	c.Problem = &sched.Instance{Name: in.Name, Model: sched.ModelGang, Cluster: in.Cluster,
-		Jobs: []sched.Job{{Name: j.Name, Weight: 1, Iters: 1, Stages: j.Stages}}}
+	c.Problem = alone(in.Name, in.Cluster, sched.Job{Name: j.Name, Weight: 1, Iters: 1, Stages: j.Stages})
 	return c, c.Problem.Validate()
+}
+
+// alone returns an instance of one gang.
+func alone(name string, c sched.Cluster, j sched.Job) *sched.Instance {
+	return &sched.Instance{Name: name, Model: sched.ModelGang, Cluster: c, Jobs: []sched.Job{j}}
 }
 
 // shape encodes what the values of a pipeline's case depend on besides the
@@ -99,7 +103,7 @@ func (c *Case) evaluate(p *sched.Placement) (alpha, cut *big.Rat, err error) {
 	if err := c.verify(p); err != nil {
 		return invalid(err)
 	}
-	return alpha, cuts.CutWeight(&c.Problem.Jobs[0], p), nil
+	return alpha, partition.CutWeight(&c.Problem.Jobs[0], p), nil
 }
 
 // verify runs the job on the placement for as many iterations as show its

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"yardstick/sched"
-	"yardstick/solvers/cuts"
+	"yardstick/solvers/partition"
 )
 
 // Chain fills the parts, the largest first and then in the order given, with
@@ -20,9 +20,9 @@ func Chain(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
 }
 
 // Intervals returns the best placement of those that give every part an interval of the
-// replicas in pipeline order, as [cuts.Intervals] does.
+// replicas in pipeline order, as [partition.Intervals] does.
 func Intervals(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
-	return cuts.Intervals(in, 0, servers, parts)
+	return partition.Intervals(in, 0, servers, parts)
 }
 
 // interval returns how many replicas of each stage are among those from begin

@@ -13,8 +13,8 @@ import (
 	"yardstick/formulate/placement"
 	"yardstick/sched"
 	"yardstick/sched/heavyedge"
-	"yardstick/solvers/cuts"
 	"yardstick/solvers/milp"
+	"yardstick/solvers/partition"
 )
 
 // Objective is what a method minimises.
@@ -66,14 +66,14 @@ type Search func(in *sched.Instance, servers, parts []int) (sched.Placement, *bi
 
 // MinCut finds the least cut.
 func MinCut(in *sched.Instance, servers, parts []int) (sched.Placement, *big.Rat, error) {
-	return cuts.MinCut(in, 0, servers, parts)
+	return partition.MinCut(in, 0, servers, parts)
 }
 
-// MinAlpha finds the least time of an iteration, as [cuts.BestAlpha] does within a
+// MinAlpha finds the least time of an iteration, as [partition.BestAlpha] does within a
 // number of visits.
 func MinAlpha(visits int) Search {
 	return func(in *sched.Instance, servers, parts []int) (sched.Placement, *big.Rat, error) {
-		b, err := cuts.BestAlpha(in, 0, servers, parts, visits)
+		b, err := partition.BestAlpha(in, 0, servers, parts, visits)
 		if err != nil {
 			return sched.Placement{}, nil, err
 		}

@@ -17,7 +17,7 @@ func Profiled(p *profile.Profile, gpus, stages int, cluster sched.Cluster) (*sch
 	if err != nil {
 		return nil, err
 	}
-	in := &sched.Instance{Name: job.Name, Model: sched.ModelGang, Cluster: cluster, Jobs: []sched.Job{job}}
+	in := alone(job.Name, cluster, job)
 	return in, in.Validate()
 }
 

@@ -2,10 +2,13 @@ package placing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 
 	"yardstick/bench"
+	"yardstick/internal/output"
+	"yardstick/solvers/isolate"
 	"yardstick/solvers/milp"
 )
 
@@ -29,8 +32,11 @@ type Result struct {
 
 // Run runs every method on every case, one at a time, so that times can be
 // compared, and checks every placement. After ctx is cancelled no further
-// method starts and the running one is told to stop; the others are Skipped.
+// method starts and the running one is told to stop; the others are Skipped. So are
+// they after the first that the machine cannot run, whose error is bench.ErrMachine.
 func Run(ctx context.Context, cases []*Case, methods []Method, o Options) []Result {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	var results []Result
 	for _, c := range cases {
 		for _, m := range methods {
@@ -43,7 +49,11 @@ func Run(ctx context.Context, cases []*Case, methods []Method, o Options) []Resu
 			if o.Progress != nil {
 				o.Progress(len(results), len(cases)*len(methods), m.Name()+" on "+c.Name())
 			}
-			results = append(results, runOne(ctx, r, o))
+			if r = runOne(ctx, r, o); errors.Is(r.Err, isolate.ErrStart) || output.Full(r.Err) {
+				r.Err = fmt.Errorf("%w: %w", bench.ErrMachine, r.Err)
+				stop()
+			}
+			results = append(results, r)
 		}
 	}
 	return results

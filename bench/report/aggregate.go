@@ -13,8 +13,9 @@ type Aggregate struct {
 	Method    string `json:"method"`
 	Kind      string `json:"kind"` // online, offline or exact
 	Class     string `json:"class,omitempty"`
-	Instances int    `json:"instances"` // of the group
-	Solved    int    `json:"solved"`    // by the method: with a verified schedule, whatever the denominator
+	Instances int    `json:"instances"`       // of the group
+	Known     string `json:"known,omitempty"` // as in Detail
+	Solved    int    `json:"solved"`          // by the method: with a verified schedule, whatever the denominator
 
 	Denominator Kind    `json:"denominator"`
 	Count       int     `json:"count"`               // instances that the numbers below are over
@@ -26,6 +27,13 @@ type Aggregate struct {
 	Median  record.Opt[float64] `json:"median"` // percentiles are nearest-rank: always a ratio that was measured
 	P95     record.Opt[float64] `json:"p95"`
 	Worst   record.Opt[float64] `json:"worst"`
+
+	// The same of the least that the ratios can be, by the best schedules known. The
+	// true numbers lie between these and those above.
+	GeoMeanLeast record.Opt[float64] `json:"geo_mean_at_least"`
+	MedianLeast  record.Opt[float64] `json:"median_at_least"`
+	P95Least     record.Opt[float64] `json:"p95_at_least"`
+	WorstLeast   record.Opt[float64] `json:"worst_at_least"`
 
 	MeanCost record.Opt[float64] `json:"mean_cost"` // arithmetic mean, s or weight
 
@@ -54,6 +62,7 @@ type Theorem struct {
 func aggregate(rows []*record.Ratio, instances int) []Aggregate {
 	byKind := map[Kind][]*record.Ratio{}
 	base := Aggregate{Method: rows[0].Method, Kind: rows[0].Kind, Instances: instances, Denominator: None}
+	base.Known = detail(rows[0]).Known
 	for _, row := range rows {
 		if base.Class == "" {
 			base.Class = row.Class
@@ -82,7 +91,7 @@ func aggregate(rows []*record.Ratio, instances int) []Aggregate {
 // summarise fills in what depends on the rows of one kind of denominator.
 func (a *Aggregate) summarise(rows []*record.Ratio) {
 	a.Count = len(rows)
-	var ratios, costs, decisions []float64
+	var ratios, least, costs, decisions []float64
 	theorems := newOrdered[string, Theorem]()
 	provers := newOrdered[string, Count]()
 	for _, row := range rows {
@@ -90,6 +99,7 @@ func (a *Aggregate) summarise(rows []*record.Ratio) {
 		costs = append(costs, row.Cost.V)
 		if d.Ratio.Valid {
 			ratios = append(ratios, d.Ratio.V)
+			least = append(least, max(1, d.AtLeast.V))
 			p := provers.at(d.ProvenBy)
 			p.Name = d.ProvenBy
 			p.N++
@@ -118,10 +128,12 @@ func (a *Aggregate) summarise(rows []*record.Ratio) {
 	}
 	slices.SortStableFunc(a.ProvenBy, func(x, y Count) int { return y.N - x.N })
 	slices.Sort(ratios)
+	slices.Sort(least)
 	slices.Sort(costs)
 	slices.Sort(decisions)
 	a.GeoMean, a.Median, a.P95 = geoMean(ratios), percentile(ratios, 50), percentile(ratios, 95)
 	a.Worst = percentile(ratios, 100)
+	a.GeoMeanLeast, a.MedianLeast, a.P95Least, a.WorstLeast = geoMean(least), percentile(least, 50), percentile(least, 95), percentile(least, 100)
 	a.MeanCost = mean(costs)
 	a.DecisionP50 = percentile(decisions, 50)
 }

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"strconv"
 	"strings"
 
 	"yardstick/bench/record"
+	"yardstick/internal/output"
 )
 
 // json prints the whole report.
@@ -22,7 +22,7 @@ func (r *Report) json(w io.Writer) error {
 // Numbers are written in full, in seconds or weight; missing ones are empty.
 // Placements are printed where a run holds nothing else.
 func (r *Report) csv(w io.Writer, p Part) error {
-	out := csv.NewWriter(w)
+	out := output.NewCSV(w)
 	group := []string{"suite", "family", "params", "model", "objective"}
 	switch {
 	case len(r.Groups) == 0 && len(r.Placements) > 0:
@@ -44,11 +44,12 @@ func (g *Group) csvKey() []string {
 	return []string{g.Suite, g.Family, strings.Join(params, ";"), g.Model, g.Objective}
 }
 
-// A csv.Writer remembers its first error until Flush.
-func (r *Report) csvSummaries(out *csv.Writer, group []string) {
+// The writer remembers its first error until Flush.
+func (r *Report) csvSummaries(out *output.CSV, group []string) {
 	out.Write(append(group, "method", "kind", "class", "instances", "solved", "denominator", "count", "proven_by", "certified",
 		"geo_mean", "median", "p95", "worst", "mean_cost", "theorems", "decision_p50_s",
-		"jobs_min", "jobs_max", "gpus_min", "gpus_max", "servers_min", "servers_max", "offered_load", "offered_load_min", "offered_load_max", "offered_load_instances"))
+		"jobs_min", "jobs_max", "gpus_min", "gpus_max", "servers_min", "servers_max", "offered_load", "offered_load_min", "offered_load_max", "offered_load_instances", "known",
+		"geo_mean_at_least", "median_at_least", "p95_at_least", "worst_at_least"))
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		sizes := g.csvSizes()
@@ -65,7 +66,8 @@ func (r *Report) csvSummaries(out *csv.Writer, group []string) {
 			row := append(g.csvKey(), a.Method, a.Kind, a.Class, strconv.Itoa(a.Instances), strconv.Itoa(a.Solved),
 				a.Denominator.text(g.Maximised), strconv.Itoa(a.Count), strings.Join(provers, ";"), strconv.Itoa(a.Certified),
 				full(a.GeoMean), full(a.Median), full(a.P95), full(a.Worst), full(a.MeanCost), theorems, full(a.DecisionP50))
-			out.Write(append(row, sizes...))
+			row = append(append(row, sizes...), a.Known)
+			out.Write(append(row, full(a.GeoMeanLeast), full(a.MedianLeast), full(a.P95Least), full(a.WorstLeast)))
 		}
 	}
 }
@@ -85,9 +87,9 @@ func (g *Group) csvSizes() (list []string) {
 	return append(list, strconv.Itoa(g.Load.Known))
 }
 
-func (r *Report) csvDetails(out *csv.Writer, group []string) {
+func (r *Report) csvDetails(out *output.CSV, group []string) {
 	out.Write(append(group, "instance", "method", "class", "cost", "denominator", "denominator_value", "proven_by", "certified",
-		"ratio", "termination", "message", "offered_load"))
+		"ratio", "termination", "message", "offered_load", "known", "ratio_at_least", "best_known_by"))
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		for k := range g.Details {
@@ -97,7 +99,7 @@ func (r *Report) csvDetails(out *csv.Writer, group []string) {
 				certified = strconv.FormatBool(d.Certified)
 			}
 			out.Write(append(g.csvKey(), d.Instance, d.Method, d.Class, full(d.Cost), d.Denominator.text(g.Maximised),
-				full(d.DenominatorValue), d.ProvenBy, certified, full(d.Ratio), d.Termination, oneLine(d.Message), full(d.OfferedLoad)))
+				full(d.DenominatorValue), d.ProvenBy, certified, full(d.Ratio), d.Termination, oneLine(d.Message), full(d.OfferedLoad), d.Known, full(d.AtLeast), d.BestKnownBy))
 		}
 	}
 }

@@ -110,6 +110,7 @@ func newPage(run *record.Run) (*page, error) {
 		{"load", "Ratio against load", loadIntro, v.loads()},
 		{"jct", "Job completion times", jctIntro, v.completions()},
 		{"gantt", "Schedules beside the best", ganttIntro, v.gantts()},
+		{"explained", "Where the difference comes from", explainIntro, v.explanations()},
 		{"convergence", "Bound and incumbent over time", eventIntro, convergences(run)},
 	}
 	var all [][]plan
@@ -120,11 +121,14 @@ func newPage(run *record.Run) (*page, error) {
 	for _, f := range figures {
 		var blocks []block
 		for _, plan := range f.plans {
-			drawn, err := plan.draw(most)
-			if err != nil {
-				return nil, err
+			if plan.svg != nil {
+				drawn, err := plan.draw(most)
+				if err != nil {
+					return nil, err
+				}
+				blocks = append(blocks, block{Figure: drawn})
 			}
-			blocks = append(blocks, block{Figure: drawn})
+			blocks = append(blocks, plan.tables...)
 		}
 		p.add(f.id, f.title, f.intro+v.leftOut(), blocks)
 	}

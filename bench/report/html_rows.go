@@ -14,9 +14,10 @@ type plan struct {
 	caption, alt, note string
 	file               string
 	columns            []heading
-	rows               [][]string // behind the figure, all of them
-	points             int        // it would like
-	svg                func(most int) ([]byte, error)
+	rows               [][]string                     // behind the figure, all of them
+	points             int                            // it would like
+	svg                func(most int) ([]byte, error) // nil if there is nothing to draw
+	tables             []block                        // below it
 }
 
 // share returns how many points a figure may have at most, so that all

@@ -50,7 +50,26 @@ func fullRun() *record.Run {
 			run.Events = append(run.Events, e)
 		}
 	}
+	addExplained(run)
 	return run
+}
+
+// addExplained adds an instance of three jobs on two GPUs: under fifo the long job comes
+// first, in the best schedule last.
+func addExplained(run *record.Run) {
+	for _, one := range []struct {
+		cell, method, kind, cost string
+		starts                   []float64
+	}{{"x0", "fifo", "online", "33", []float64{0, 10, 11}}, {"x1", "exhaustive", "exact", "15", []float64{2, 0, 1}}} {
+		seconds := map[string]float64{"33": 33, "15": 15}[one.cost]
+		run.Ratios = append(run.Ratios, record.Ratio{CellID: one.cell, Suite: "quick", Instance: "late/00", InstanceSHA256: "00", Family: "late", Model: "gang", Class: "N", Jobs: 3, GPUs: 2, Servers: record.Some(1),
+			Objective: "total-completion", Method: one.method, Kind: one.kind, Sense: record.Min, Termination: "OPTIMAL", Schedule: record.Some(0), Cost: record.Some(seconds), BestKnown: record.Some(15.0), CostExact: record.Text(one.cost), RatioToBestKnown: record.Some(seconds / 15)})
+		for j, length := range []float64{10, 1, 1} {
+			start := one.starts[j]
+			run.Jobs = append(run.Jobs, record.Job{CellID: one.cell, Job: j, Name: record.Text([]string{"long", "short", "brief"}[j]), Start: record.Some(start), Completion: record.Some(start + length), JCT: record.Some(start + length), Train: record.Some(length), GPUs: record.Some(2), Weight: record.Some(1.0)})
+			run.Segments = append(run.Segments, record.Segment{CellID: one.cell, Job: j, Start: start, End: start + length, Phase: "train", GPUs: 2})
+		}
+	}
 }
 
 func pageOf(t *testing.T, run *record.Run) string {
@@ -120,7 +139,7 @@ func checkPage(t *testing.T, page string) {
 func TestPage(t *testing.T) {
 	page := pageOf(t, fullRun())
 	checkPage(t, page)
-	for _, id := range []string{"ratios", "status", "missing", "theorems", "profiles", "distributions", "load", "jct", "gantt", "convergence", "bounds", "solves", "run"} {
+	for _, id := range []string{"ratios", "status", "missing", "theorems", "profiles", "distributions", "load", "jct", "gantt", "explained", "convergence", "bounds", "solves", "run"} {
 		if !strings.Contains(page, `<section id="`+id+`"`) || !strings.Contains(page, `<a href="#`+id+`">`) {
 			t.Errorf("section %s is missing", id)
 		}
@@ -291,5 +310,46 @@ func TestLanes(t *testing.T) {
 	shared := gantt([]record.Segment{{Job: 0, Start: 0, End: 2, Phase: "train", GPUs: 2}, {Job: 1, Start: 1, End: 3, Phase: "train", GPUs: 2}}, 1, 2)
 	if len(shared.Bars) != 2 || shared.Bars[0].Of != 2 || shared.Bars[0].Part == shared.Bars[1].Part {
 		t.Errorf("%+v", shared)
+	}
+}
+
+// The part that explains says what jobs add, all of it, and who held what they lacked.
+func TestExplained(t *testing.T) {
+	run := fullRun()
+	v := newViews(run, New(run))
+	var found []explained
+	for _, g := range v.figured {
+		if x, ok := v.explanation(g); ok {
+			found = append(found, x)
+		}
+	}
+	if len(found) != 1 || found[0].this.Method != "fifo" || found[0].reference.Method != "exhaustive" || found[0].Difference.RatString() != "18000000" {
+		t.Fatalf("explained: %+v", found)
+	}
+	delays := found[0].Delays(5)
+	if len(delays) != 2 || found[0].NameOf(delays[0].Job) != "short" || found[0].NameOf(delays[0].By[0].Job) != "long" || delays[0].Lacked.String() != "20000000000" || delays[1].Lacked.String() != "20000000000" {
+		t.Errorf("delays: %+v", delays)
+	}
+	text := html.UnescapeString(pageOf(t, run))
+	at := strings.Index(text, `<section id="explained"`)
+	if at < 0 {
+		t.Fatal("there is no section")
+	}
+	text = text[at : at+strings.Index(text[at:], "</section>")]
+	for _, must := range []string{"Jobs under fifo and exhaustive", "fifo beside exhaustive on late/00 (total completion time): 18 s", "By gang size", "By user", "By hour of release", "Most delayed, by whom", "long 20", "55.6%"} {
+		if !strings.Contains(text, must) {
+			t.Errorf("%q is missing", must)
+		}
+	}
+	// A cost that does not follow from the schedule explains nothing.
+	for i := range run.Ratios {
+		if run.Ratios[i].CellID == "x0" {
+			run.Ratios[i].CostExact = "34"
+		}
+	}
+	for _, g := range newViews(run, New(run)).figured {
+		if x, ok := newViews(run, New(run)).explanation(g); ok {
+			t.Errorf("explained all the same: %+v", x)
+		}
 	}
 }

@@ -24,6 +24,18 @@ func ratioText(v record.Opt[float64], k Kind) string {
 	return s
 }
 
+// rangeText prints what is known of a ratio: from the least that it can be, rounded
+// down, to the most, rounded up. Where the least says nothing the most stands alone.
+func rangeText(least, most record.Opt[float64], k Kind) string {
+	if k != Bound || !most.Valid || !least.Valid {
+		return ratioText(most, k)
+	}
+	if low := directed(least.V, 3, -1); least.V > 1 && low != "1.000" {
+		return low + "–" + directed(most.V, 3, +1)
+	}
+	return ratioText(most, k)
+}
+
 // directed prints v with the given number of decimals, rounded up, down or
 // (direction 0) to nearest.
 func directed(v float64, decimals, direction int) string {

@@ -94,3 +94,24 @@ func TestTerminalOfAFile(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// A range is rounded outwards, and where its least says nothing the most stands alone.
+func TestRangeText(t *testing.T) {
+	some := record.Some[float64]
+	for _, c := range []struct {
+		least, most record.Opt[float64]
+		kind        Kind
+		want        string
+	}{
+		{some(1.0629), some(1.0741), Bound, "1.062–1.075"},
+		{some(1.0004), some(1.0741), Bound, "≤1.075"},
+		{some(1), some(1.0741), Bound, "≤1.075"},
+		{some(1.0741), some(1.0741), Optimum, "1.075"},
+		{record.Opt[float64]{}, some(1.5), Bound, "≤1.500"},
+		{some(1.5), record.Opt[float64]{}, Bound, "–"},
+	} {
+		if got := rangeText(c.least, c.most, c.kind); got != c.want {
+			t.Errorf("%v to %v, %v: %q, want %q", c.least, c.most, c.kind, got, c.want)
+		}
+	}
+}

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"yardstick/bench/record"
+	"yardstick/internal/output"
 )
 
 // PlacementGroup holds the placements that are averaged: those of one family.
@@ -216,7 +216,7 @@ func placementCase(row *record.Placement) string {
 
 // title says what the cases are.
 func (g *PlacementGroup) title() string {
-	parts := []string{"placement", g.Family, g.GPUs.count("GPU")}
+	parts := []string{"placement", output.Name(g.Family), g.GPUs.count("GPU")}
 	const most = 12 // stages to list
 	switch n := strings.Count(g.Replicas, ",") + 1; {
 	case g.Replicas == "":
@@ -318,7 +318,7 @@ func (g *PlacementGroup) summarySheet() sheet {
 // detailSheet is the table of a group's cases: one row per case, one column per
 // method with the iteration time and its ratio.
 func (g *PlacementGroup) detailSheet() sheet {
-	s := sheet{title: fmt.Sprintf("placement · %s · per case: alpha (ms) and ratio", g.Family),
+	s := sheet{title: fmt.Sprintf("placement · %s · per case: alpha (ms) and ratio", output.Name(g.Family)),
 		columns: []heading{{name: "case", left: true}, {name: "server:GPUs", left: true}}, fixed: 2}
 	column := map[string]int{}
 	for i := range g.Methods {
@@ -347,7 +347,7 @@ func (g *PlacementGroup) detailSheet() sheet {
 
 // csvPlacements prints one row per method or, for the part Instances, one per
 // case and method. Numbers are written in full, in seconds and bytes.
-func (r *Report) csvPlacements(out *csv.Writer, p Part) {
+func (r *Report) csvPlacements(out *output.CSV, p Part) {
 	if p == Instances {
 		out.Write([]string{"family", "case", "parts", "method", "placement", "alpha_s", "alpha_denominator", "alpha_ratio", "cut_bytes",
 			"cut_denominator", "cut_ratio", "proven", "wall_s", "termination", "message"})

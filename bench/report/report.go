@@ -71,8 +71,13 @@ type Detail struct {
 	ProvenBy         string              `json:"proven_by,omitempty"` // what proved the optimum or the bound
 	Certified        bool                `json:"certified"`           // in exact arithmetic, by a certificate
 	Ratio            record.Opt[float64] `json:"ratio"`
-	Termination      string              `json:"termination"`
-	Message          string              `json:"message,omitempty"`
+	// AtLeast is the cost over that of the best schedule known, whose class shows what
+	// this one can reach: the true ratio lies between it and Ratio.
+	AtLeast     record.Opt[float64] `json:"ratio_at_least"`
+	BestKnownBy string              `json:"best_known_by,omitempty"`
+	Termination string              `json:"termination"`
+	Message     string              `json:"message,omitempty"`
+	Known       string              `json:"known,omitempty"` // of a program: public instances, whose lengths it may know by heart, or fresh ones
 }
 
 // Problem is a set of rows that went wrong in one way.
@@ -185,6 +190,9 @@ func (r *Range) add(v int, first bool) {
 func detail(row *record.Ratio) Detail {
 	d := Detail{Instance: row.Instance, OfferedLoad: row.OfferedLoad, Method: row.Method, Class: row.Class, Cost: row.Cost, Denominator: None,
 		Termination: row.Termination, Message: string(row.Message)}
+	if row.Fresh.Valid {
+		d.Known = map[bool]string{false: "public", true: "fresh"}[row.Fresh.V]
+	}
 	switch {
 	case row.RatioToOptimum.Valid && (row.OptimumStatus == record.Proven || row.OptimumStatus == record.Certified):
 		d.Denominator, d.DenominatorValue, d.Ratio = Optimum, row.Optimum, row.RatioToOptimum
@@ -199,6 +207,11 @@ func detail(row *record.Ratio) Detail {
 	}
 	if !row.Cost.Valid {
 		d.Ratio = record.Opt[float64]{}
+		return d
+	}
+	d.AtLeast, d.BestKnownBy = row.RatioToBestKnown, string(row.BestKnownBy)
+	if d.Denominator == Optimum {
+		d.AtLeast = d.Ratio
 	}
 	return d
 }

@@ -42,9 +42,16 @@ func (r *Report) legend() string {
 
 func (r *Report) ratioLegend() string {
 	text := "Ratio: cost over the denominator named, rounded up, so that 1.000 is optimal; ≤: the denominator is a lower bound, so the true ratio " +
-		"is at most this. Per instance, = is the proven optimum and ≥ the best proven lower bound, with what proved it; certified: by a " +
+		"is at most this; a–b: it is at least a, as some verified schedule that shows what the class can reach is so much cheaper, and at most b. Per instance, = is the proven optimum and ≥ the best proven lower bound, with what proved it; certified: by a " +
 		"certificate checked in exact arithmetic. k/N: over k of N instances. Percentiles are nearest-rank; decision p50 is the median over " +
 		"instances of the median time."
+	for _, known := range [][2]string{{"public", " public: a program may know the instances by heart."}, {"fresh", " fresh: the instances were drawn for this run."}} {
+		if slices.ContainsFunc(r.Groups, func(g Group) bool {
+			return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Known == known[0] })
+		}) {
+			text += known[1]
+		}
+	}
 	if slices.ContainsFunc(r.Groups, func(g Group) bool { return g.Maximised }) {
 		text += " Where more is better, the ratio is the denominator over the value, and ≤ marks an upper bound."
 	}
@@ -117,19 +124,25 @@ func (g *Group) summarySheet() sheet {
 		shown bool
 		text  func(*Aggregate) string
 	}
-	ratio := func(of func(*Aggregate) record.Opt[float64]) func(*Aggregate) string {
-		return func(a *Aggregate) string { return ratioText(of(a), a.Denominator) }
+	ratio := func(of func(*Aggregate) (least, most record.Opt[float64])) func(*Aggregate) string {
+		return func(a *Aggregate) string {
+			least, most := of(a)
+			return rangeText(least, most, a.Denominator)
+		}
 	}
+	type opt = record.Opt[float64]
 	ratios := has(func(a *Aggregate) bool { return a.Worst.Valid })
 	columns := []column{
 		{heading{name: "method", left: true, wrap: 20, hard: 14}, true, func(a *Aggregate) string { return a.Method }},
 		{heading{name: "class", left: true, drop: 1}, len(g.Classes) > 1, func(a *Aggregate) string { return a.Class }},
-		{heading{name: "instances"}, true, func(a *Aggregate) string { return fmt.Sprintf("%d/%d", a.Solved, a.Instances) }},
+		{heading{name: "instances"}, true, func(a *Aggregate) string {
+			return strings.TrimSpace(fmt.Sprintf("%s %d/%d", a.Known, a.Solved, a.Instances))
+		}},
 		{heading{name: "denominator", left: true, wrap: 24, hard: 16}, true, func(a *Aggregate) string { return a.denominatorText(g.Maximised) }},
-		{heading{name: "geo mean"}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.GeoMean })},
-		{heading{name: "median", drop: 4}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.Median })},
-		{heading{name: "p95", drop: 3}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.P95 })},
-		{heading{name: "worst"}, ratios, ratio(func(a *Aggregate) record.Opt[float64] { return a.Worst })},
+		{heading{name: "geo mean"}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.GeoMeanLeast, a.GeoMean })},
+		{heading{name: "median", drop: 4}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.MedianLeast, a.Median })},
+		{heading{name: "p95", drop: 3}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.P95Least, a.P95 })},
+		{heading{name: "worst"}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.WorstLeast, a.Worst })},
 		{costColumn, true, func(a *Aggregate) string { return sc.text(a.MeanCost, 0) }},
 		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 2}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
 		{heading{name: "decision p50", drop: 5}, has(func(a *Aggregate) bool { return a.DecisionP50.Valid }), func(a *Aggregate) string { return durationText(a.DecisionP50) }},
@@ -288,5 +301,5 @@ func (d *Detail) cell(sc scale) string {
 	if !d.Cost.Valid {
 		return strings.ToLower(strings.ReplaceAll(d.Termination, "_", " "))
 	}
-	return fmt.Sprintf("%s %6s", sc.text(d.Cost, 0), ratioText(d.Ratio, d.Denominator))
+	return fmt.Sprintf("%s %6s", sc.text(d.Cost, 0), rangeText(d.AtLeast, d.Ratio, d.Denominator))
 }

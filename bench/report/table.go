@@ -5,6 +5,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"yardstick/internal/output"
 )
 
 const gap = "  " // between columns
@@ -19,7 +21,7 @@ func (r *Report) table(o Options) string {
 			if i > 0 {
 				title += " (continued)"
 			}
-			b.WriteString(bold(wrap(title, o.Width)) + "\n" + part.text())
+			b.WriteString(bold(wrap(output.Text(title), o.Width)) + "\n" + part.text())
 			if part.note != "" {
 				b.WriteString(wrap(part.note, o.Width) + "\n")
 			}
@@ -33,7 +35,7 @@ func (r *Report) table(o Options) string {
 		if len(problems) > 0 {
 			b.WriteString(red(title) + "\n")
 			for _, line := range problemLines(problems) {
-				b.WriteString(wrap("- "+line, o.Width) + "\n")
+				b.WriteString(wrap("- "+output.Name(line), o.Width) + "\n")
 			}
 			b.WriteString("\n")
 		}
@@ -230,7 +232,7 @@ func (s sheet) writer(edit func(string) string) table.Writer {
 	for _, row := range s.rows {
 		var cells table.Row
 		for _, cell := range row {
-			cells = append(cells, edit(cell))
+			cells = append(cells, edit(output.Text(cell)))
 		}
 		t.AppendRow(cells)
 	}

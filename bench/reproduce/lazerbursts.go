@@ -51,37 +51,23 @@ func lazerBursts(ctx context.Context, in Input) (*Output, error) {
 	jobs, seeds := max(int(500*in.Scale), 60), max(int(20*in.Scale), 3)
 	table := Table{Title: fmt.Sprintf("Total JCT over that of SRTF on the same jobs: mean with its standard error, in brackets least and largest, of %d draws of %d jobs on %d GPUs", seeds, jobs, lazerBurstGPUs),
 		Columns: []string{"bursts of", "load", "loads, s", "training P50, s", "futile, SRTF", "futile, 100 s", "20 s always", "50 s always", "100 s always", "Lazer"}}
-	for _, b := range []lazerBurst{
+	bursts := []lazerBurst{
 		{1, 0.9, 5, 40, 600, 1}, {8, 0.9, 5, 40, 600, 1}, {8, 1.5, 5, 40, 600, 1.8}, {8, 0.9, 100, 300, 600, 1},
 		{8, 0.7, 100, 300, 60, 1}, {8, 1.5, 100, 300, 120, 1}, {32, 0.6, 100, 300, 120, 1}, {32, 1.5, 100, 300, 120, 1},
-	} {
+	}
+	making := &maker{Parts: in.Parts, total: len(bursts) * seeds}
+	for i, b := range bursts {
 		ratios := make([][]float64, 4)
 		var futile [2]int64
 		for k := range seeds {
-			instance := b.instance(jobs, in.Seed+uint64(k))
-			costs := make([]float64, 5)
-			for i, p := range []sim.Policy{policy.SRTF(policy.Options{}), policy.Deferring(policy.Options{}, policy.Fixed(20*sched.Second)),
-				policy.Deferring(policy.Options{}, policy.Fixed(50*sched.Second)), policy.Deferring(policy.Options{}, policy.Fixed(100*sched.Second)),
-				policy.Deferring(policy.Options{}, policy.New(in.Seed+uint64(k)))} {
-				r, err := sim.Run(ctx, instance, p, sim.Options{})
-				if err != nil {
-					return nil, err
-				}
-				v, err := verify.Check(instance, r.Schedule)
-				if err != nil {
-					return nil, err
-				}
-				costs[i], _ = v.Cost(sched.TotalJCT).Float64()
-				switch i {
-				case 0:
-					futile[0] += r.Futile
-				case 3:
-					futile[1] += r.Futile
-				}
+			d, err := part(ctx, making, fmt.Sprintf("workload %d, draw %d", i+1, k+1), func() (lazerDraw, error) { return b.draw(ctx, jobs, in.Seed+uint64(k)) })
+			if err != nil {
+				return nil, err
 			}
 			for i := range ratios {
-				ratios[i] = append(ratios[i], costs[i+1]/costs[0])
+				ratios[i] = append(ratios[i], d.Costs[i+1]/d.Costs[0])
 			}
+			futile[0], futile[1] = futile[0]+d.Futile[0], futile[1]+d.Futile[3]
 		}
 		row := []string{fmt.Sprint(b.size), fmt.Sprint(b.load), fmt.Sprintf("%d–%d", b.short, b.long), fmt.Sprint(b.median), fmt.Sprint(futile[0]), fmt.Sprint(futile[1])}
 		for _, r := range ratios {
@@ -90,4 +76,29 @@ func lazerBursts(ctx context.Context, in Input) (*Output, error) {
 		table.Rows = append(table.Rows, row)
 	}
 	return &Output{Tables: []Table{table}}, nil
+}
+
+// lazerDraw is what the five policies came to on one draw, SRTF first.
+type lazerDraw struct {
+	Costs  [5]float64 // total JCT
+	Futile [5]int64   // preemptions
+}
+
+func (b lazerBurst) draw(ctx context.Context, jobs int, seed uint64) (d lazerDraw, err error) {
+	instance := b.instance(jobs, seed)
+	for i, p := range []sim.Policy{policy.SRTF(policy.Options{}), policy.Deferring(policy.Options{}, policy.Fixed(20*sched.Second)),
+		policy.Deferring(policy.Options{}, policy.Fixed(50*sched.Second)), policy.Deferring(policy.Options{}, policy.Fixed(100*sched.Second)),
+		policy.Deferring(policy.Options{}, policy.New(seed))} {
+		r, err := sim.Run(ctx, instance, p, sim.Options{})
+		if err != nil {
+			return d, err
+		}
+		v, err := verify.Check(instance, r.Schedule)
+		if err != nil {
+			return d, err
+		}
+		d.Costs[i], _ = v.Cost(sched.TotalJCT).Float64()
+		d.Futile[i] = r.Futile
+	}
+	return d, nil
 }

@@ -69,17 +69,27 @@ func lazerFig8f(ctx context.Context, in Input) (*Output, error) {
 	}
 	table := Table{Title: fmt.Sprintf("Milliseconds per call, %d jobs on %d GPUs", len(instance.Jobs), instance.Cluster.GPUs()),
 		Columns: []string{"scheduler", "calls", "mean", "P50", "P99", "paper, mean"}}
+	making := &maker{Parts: in.Parts, total: len(policies)}
 	for _, p := range policies {
-		timed := &lazerTimed{Policy: p.schedule, every: p.every}
-		if p.every > 0 {
-			timed.Policy = policy.NewPeriodic(p.every, sim.Pool)
-		}
-		if _, err := sim.Run(ctx, instance, timed, sim.Options{}); err != nil {
+		rows, err := part(ctx, making, p.name, func() ([][]string, error) {
+			timed := &lazerTimed{Policy: p.schedule, every: p.every}
+			if p.every > 0 {
+				timed.Policy = policy.NewPeriodic(p.every, sim.Pool)
+			}
+			if _, err := sim.Run(ctx, instance, timed, sim.Options{}); err != nil {
+				return nil, err
+			}
+			rows := [][]string{lazerDelayRow(p.name, timed.took, p.paper)}
+			if p.name == "Lazer" {
+				rows = append(rows, lazerDelayRow("Lazer, choices of X", deferral.took, "–"), lazerDelayRow("Lazer, of these by a trained predictor", deferral.learnt, "–"))
+			}
+			return rows, nil
+		})
+		if err != nil {
 			return nil, err
 		}
-		table.Rows = append(table.Rows, lazerDelayRow(p.name, timed.took, p.paper))
+		table.Rows = append(table.Rows, rows...)
 	}
-	table.Rows = append(table.Rows, lazerDelayRow("Lazer, choices of X", deferral.took, "–"), lazerDelayRow("Lazer, of these by a trained predictor", deferral.learnt, "–"))
 	return &Output{Tables: []Table{table}, Notes: []string{
 		"A call is an event (arrival, completion, end of a pause or deferral) or, of the periodic schedulers, a tick; their calls at other events decide nothing and are not counted.",
 		"Most calls come to a job that starts on free GPUs or to nothing; the predictor is asked only where a job needs victims. The mean of Lazer is its share of these.",

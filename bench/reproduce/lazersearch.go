@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"yardstick/bench/report/chart"
+	"yardstick/bench/suite"
 	policy "yardstick/heuristics/lazer"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -94,30 +96,36 @@ func lazerFig8e(ctx context.Context, in Input) (*Output, error) {
 		Columns: []string{"load", "search", "best after 10", "after 50", "after 100", "mean of the 100", "in use after them"}}
 	var figures []chart.Figure
 	var notes []string
-	for _, startup := range []sched.Time{3 * sched.Second, 100 * sched.Second} {
-		outcomes, err := lazerDecisions(ctx, in, startup)
+	startups, searches := []sched.Time{3 * sched.Second, 100 * sched.Second}, []string{"Bayesian optimisation", "random", "grid"}
+	making := &maker{Parts: in.Parts, total: len(startups) * (1 + len(searches))}
+	for _, startup := range startups {
+		decisions := sync.OnceValues(func() ([]lazerOutcome, error) { return lazerDecisions(ctx, in, startup) })
+		load := fmt.Sprintf("%v + 1s", startup)
+		f, err := part(ctx, making, "decisions, load "+load, func() ([]float64, error) {
+			outcomes, err := decisions()
+			return lazerDelays(outcomes), err
+		})
 		if err != nil {
 			return nil, err
 		}
-		load := fmt.Sprintf("%v + 1s", startup)
-		futile, f := 0, []float64{}
-		for _, o := range outcomes {
-			f = append(f, o.f.Seconds())
-			if o.f > 0 {
-				futile++
-			}
-		}
-		slices.Sort(f)
+		first, _ := slices.BinarySearch(f, math.SmallestNonzeroFloat64)
+		futile := len(f) - first
 		notes = append(notes, fmt.Sprintf("Load %s: F is 0 in %.1f %% of %d decisions, its mean is %.2f s.", load, 100-100*float64(futile)/float64(len(f)), len(f), lazerMean(f)))
 		figure := chart.Figure{Title: "Best f so far, loads of " + load, X: "searches", Y: "f (s)"}
-		for m, name := range []string{"Bayesian optimisation", "random", "grid"} {
-			r, err := lazerCompare(outcomes, in.Seed, m, lazerStretches(in.Scale))
+		for m, name := range searches {
+			r, err := part(ctx, making, name+", load "+load, func() (lazerResult, error) {
+				outcomes, err := decisions()
+				if err != nil {
+					return lazerResult{}, err
+				}
+				return lazerCompare(ctx, outcomes, in.Seed, m, lazerStretches(in.Scale))
+			})
 			if err != nil {
 				return nil, err
 			}
-			table.Rows = append(table.Rows, []string{load, name, fmt.Sprintf("%.2f", r.best[9]), fmt.Sprintf("%.2f", r.best[49]), fmt.Sprintf("%.2f", r.best[99]), fmt.Sprintf("%.2f", r.mean), fmt.Sprintf("%.2f", r.used)})
+			table.Rows = append(table.Rows, []string{load, name, fmt.Sprintf("%.2f", r.Best[9]), fmt.Sprintf("%.2f", r.Best[49]), fmt.Sprintf("%.2f", r.Best[99]), fmt.Sprintf("%.2f", r.Mean), fmt.Sprintf("%.2f", r.Used)})
 			line := chart.Line{Name: name, Style: chart.Steps}
-			for k, v := range r.best {
+			for k, v := range r.Best {
 				line.X, line.Y = append(line.X, float64(k+1)), append(line.Y, v)
 			}
 			figure.Lines = append(figure.Lines, line)
@@ -133,6 +141,17 @@ func lazerFig8e(ctx context.Context, in Input) (*Output, error) {
 	notes = append(notes, "The paper: the best f of Bayesian optimisation is 1.5 and 1.4 times below those of random and grid search after 100 searches.",
 		"The best f over all decisions says little where F is mostly 0: a search that starts at X = 0, as the grid does, has found f = 0 at once. What counts is f in use.")
 	return &Output{Tables: []Table{table}, Figures: figures, Notes: notes}, nil
+}
+
+// lazerDelays returns what the decisions would have had to be deferred by, in seconds,
+// in ascending order.
+func lazerDelays(outcomes []lazerOutcome) []float64 {
+	f := []float64{}
+	for _, o := range outcomes {
+		f = append(f, o.f.Seconds())
+	}
+	slices.Sort(f)
+	return f
 }
 
 // lazerDecisions replays SRTF on lazerInstance and returns what its preemptions would have had to be deferred by.
@@ -167,7 +186,7 @@ func lazerInstance(in Input, startup sched.Time) (*sched.Instance, error) {
 	source.Cluster.Servers = max(int(float64(source.Cluster.Servers)*scale), 1)
 	source.TooLarge = "drop"
 	source.Startup = startup
-	built, err := source.Build(in.Seed)
+	built, err := source.Build(in.Seed, &suite.Budget{Most: maxJobs})
 	if err != nil {
 		return nil, err
 	}
@@ -175,16 +194,19 @@ func lazerInstance(in Input, startup sched.Time) (*sched.Instance, error) {
 }
 
 type lazerResult struct {
-	best       []float64 // so far, after each search
-	mean, used float64   // of all searches, and of what was used afterwards
+	Best       []float64 // so far, after each search
+	Mean, Used float64   // of all searches, and of what was used afterwards
 }
 
 // lazerCompare runs the m-th search on stretches of the decisions, and returns the
 // means over these.
-func lazerCompare(outcomes []lazerOutcome, seed uint64, m, stretches int) (lazerResult, error) {
-	r := lazerResult{best: make([]float64, lazerSearches)}
+func lazerCompare(ctx context.Context, outcomes []lazerOutcome, seed uint64, m, stretches int) (lazerResult, error) {
+	r := lazerResult{Best: make([]float64, lazerSearches)}
 	n := float64(stretches)
 	for k := range stretches {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
 		search := lazerMethods(seed + uint64(k))[m]
 		from := k * (len(outcomes) - 3*lazerSearches) / (stretches - 1)
 		stretch := outcomes[from : from+3*lazerSearches]
@@ -195,8 +217,8 @@ func lazerCompare(outcomes []lazerOutcome, seed uint64, m, stretches int) (lazer
 				return r, err
 			}
 			least = math.Min(least, loss)
-			r.best[i] += least / n
-			r.mean += loss / n / lazerSearches
+			r.Best[i] += least / n
+			r.Mean += loss / n / lazerSearches
 		}
 		if b, ok := search.(lazerBayes); ok {
 			for i := lazerSearches; !b.Exploiting() && i < 2*lazerSearches; i++ {
@@ -210,7 +232,7 @@ func lazerCompare(outcomes []lazerOutcome, seed uint64, m, stretches int) (lazer
 			if err != nil {
 				return r, err
 			}
-			r.used += math.Abs((x - o.f).Seconds()) / n / lazerSearches
+			r.Used += math.Abs((x - o.f).Seconds()) / n / lazerSearches
 		}
 	}
 	return r, nil

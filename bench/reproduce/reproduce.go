@@ -26,7 +26,7 @@ type Item struct {
 	// is made of, in the order in which Make gets them.
 	Suites []string
 	// Make lays out the results. It reads nothing but records, or computes
-	// what no suite holds.
+	// what no suite holds, in parts. After ctx has ended it returns its error.
 	Make func(context.Context, Input) (*Output, error)
 	// Differs lists what differs from the paper's setting, and why.
 	Differs []string
@@ -37,6 +37,7 @@ type Input struct {
 	Runs  []*record.Run // one per suite of the item
 	Seed  uint64
 	Scale float64 // of the number of jobs, in (0, 1]
+	Parts Parts   // of what Make computes
 }
 
 // Output is an item made.
@@ -75,6 +76,9 @@ func Find(name string) (Item, error) {
 //go:embed all:suites
 var suites embed.FS
 
+// maxJobs is more than a paper has: the suites here take the memory that they need.
+const maxJobs = 10_000_000
+
 // PlanFile returns the named suite with the number of jobs of every slice
 // multiplied by scale, at least one.
 func PlanFile(name string, scale float64) (*bench.PlanFile, error) {
@@ -82,7 +86,7 @@ func PlanFile(name string, scale float64) (*bench.PlanFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &bench.PlanFile{Suite: name + ".yaml", Text: string(data)}
+	f := &bench.PlanFile{Suite: name + ".yaml", Text: string(data), MaxJobs: maxJobs}
 	if scale != 1 {
 		f.Settings = []string{fmt.Sprintf("scale=%v", scale)}
 	}
