@@ -17,10 +17,11 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
-	"yardstick/bench/pool"
+	"yardstick/bench/children"
 	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
+	"yardstick/internal/output"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -29,7 +30,7 @@ type boundFlags struct {
 	objective, class string
 	format, out      string
 	certificate      string
-	all              bool
+	all, quiet       bool
 	limits           suite.Limits
 }
 
@@ -50,7 +51,8 @@ the instance, the class or the objective are named at the end; --all, csv and js
 give the reason of each.
 
 --time-limit bounds each method, and all policies together. A method that has not
-stopped 5 s after it is ended, and its row says so.
+stopped 5 s after it is ended, and its row says so. Ctrl-C ends all of them: what is
+known by then is printed and written as at the end.
 
 Without --class the class is that of the model: N, P, S or E, slotted if the
 instance has slots. A bound divides the schedules of a class only if all of
@@ -66,6 +68,7 @@ these are, or are no better than, some of the class it is proven for.`,
 	c.Flags().StringVar(&f.certificate, "certificate", "", "file for the certificate of the best bound that has one")
 	c.Flags().Var(atLeast(0, &f.limits.Solve), "time-limit", "wall-clock limit of each method, and of all policies together; 0 for none")
 	c.Flags().Var(atLeast(0, &f.limits.Nodes), "nodes", "node limit of each search; 0 for none")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
 }
 
@@ -89,6 +92,7 @@ type ladder struct {
 	upperBy   string
 	policies  int // that were tried
 	stopped   int // of these, without a schedule
+	left      int // methods that an interrupt left without a row
 }
 
 func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
@@ -106,14 +110,8 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 	if l.in, err = readInstance(path); err != nil {
 		return err
 	}
-	l.class = classOf(l.in)
-	if f.class != "" {
-		if err := l.class.UnmarshalText([]byte(f.class)); err != nil {
-			return usageError("--class: %w", err)
-		}
-		if l.class.Slotted && l.in.Slot == 0 {
-			return usageError("--class %s is slotted, but the instance has no slots", f.class)
-		}
+	if l.class, err = classOf(l.in, f.class); err != nil {
+		return err
 	}
 	f.limits.Cell = f.limits.Solve
 	var file bytes.Buffer
@@ -129,7 +127,17 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 			return err
 		}
 	}
-	return a.writeCertificate(f.certificate, l)
+	if err := a.writeCertificate(f.certificate, l); err != nil && (ctx.Err() == nil || exitOf(err) != exitIncomplete) {
+		return err
+	}
+	if ctx.Err() == nil {
+		return nil
+	}
+	where := "above"
+	if f.out != "" {
+		where = "in " + f.out
+	}
+	return interrupted(fmt.Sprintf("what %d of %d methods came to is %s", len(l.rungs), len(l.rungs)+l.left, where), "the same command begins anew")
 }
 
 // writeLadder runs everything and writes what comes out: a table row by row, other
@@ -139,16 +147,21 @@ func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []
 	if rows {
 		l.heading(w, "\n")
 	}
+	steps := a.steps(f.quiet, counted("methods"))
+	end := sync.OnceFunc(steps.End)
+	defer end()
+	steps.show(0, int64(len(refs)), "policies")
 	if err := l.schedules(ctx, f.limits, a.debug); err != nil {
 		return err
 	}
-	workers := pool.New(f.limits, 1)
-	workers.Debug, workers.Raise = a.debug, "--time-limit"
+	workers := children.New(f.limits, 1)
+	workers.Debug, workers.Raise, workers.SoFar = a.debug, "--time-limit", true
 	defer workers.Close()
 	if !rows {
-		if err := l.climb(ctx, refs, workers, func(*rung) {}); err != nil {
+		if err := l.climb(ctx, refs, workers, steps, func(*rung) {}); err != nil {
 			return err
 		}
+		end()
 		if f.format == "md" {
 			l.heading(w, "\n\n")
 			l.known(w, "\n\n")
@@ -160,18 +173,21 @@ func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []
 		fmt.Fprintln(w)
 		return l.footing(w)
 	}
-	l.known(w, "\n\n")
 	line := l.rowWriter(w, refs)
-	line("bound", "class", "value", "certified", "time", "note")
-	err := l.climb(ctx, refs, workers, func(r *rung) {
+	steps.Above(func() {
+		l.known(w, "\n\n")
+		line("bound", "class", "value", "certified", "time", "note")
+	})
+	err := l.climb(ctx, refs, workers, steps, func(r *rung) {
 		if r.applies || f.all {
 			c := l.cells(r)
-			line(c.name, c.class, c.value, c.certified, c.wall, c.note)
+			steps.Above(func() { line(c.name, c.class, c.value, c.certified, c.wall, c.note) })
 		}
 	})
 	if err != nil {
 		return err
 	}
+	end()
 	fmt.Fprintln(w)
 	l.known(w, "\n")
 	l.verdict(w, "\n")
@@ -198,12 +214,6 @@ func (l *ladder) rowWriter(w io.Writer, refs []suite.MethodRef) func(cells ...st
 	}
 }
 
-// classOf returns the class of the schedules that an instance's model is about.
-func classOf(in *sched.Instance) sched.Class {
-	kinds := map[sched.Model]sched.Kind{sched.ModelGang: sched.N, sched.ModelPreemptive: sched.P, sched.ModelSharing: sched.S, sched.ModelElastic: sched.E}
-	return sched.Class{Kind: kinds[in.Model], Slotted: in.Slot > 0}
-}
-
 // boundRefs lists every method that proves bounds, as it proves them of the class,
 // exact ones last.
 func boundRefs(class sched.Class) (all []suite.MethodRef) {
@@ -213,44 +223,16 @@ func boundRefs(class sched.Class) (all []suite.MethodRef) {
 	return all
 }
 
-// policyRefs lists every online policy, the list policies once for each choice of
-// their rules. Those that predict are told the truth.
-func policyRefs() (all []suite.MethodRef) {
-	for _, name := range catalogue.NamesOf(bench.Online) {
-		switch {
-		case name == "fifo" || name == "sjf":
-			for _, blocking := range []string{"strict", "skip"} {
-				for _, placement := range []string{"pool", "consolidate", "best-fit"} {
-					all = append(all, suite.MethodRef{Name: name, Params: map[string]string{"blocking": blocking, "placement": placement}})
-				}
-			}
-		case slices.Contains([]string{"spjf", "spwf", "wcs-duration", "wcs-workload", "wcs-subtime", "a-srpt"}, name):
-			all = append(all, suite.MethodRef{Name: name, Params: map[string]string{"predictor": "perfect"}})
-		default:
-			all = append(all, suite.MethodRef{Name: name})
-		}
-	}
-	return all
-}
-
-// asPreemptive returns the instance as one of the preemptive model, in which the
-// schedules of class P of a gang instance are, and others as they are.
-func (l *ladder) asPreemptive() *sched.Instance {
-	if l.class.Kind != sched.P || l.in.Model != sched.ModelGang {
-		return l.in
-	}
-	in := *l.in
-	in.Model = sched.ModelPreemptive
-	return &in
-}
-
 // schedules runs every policy that the instance suits, on all processors at once,
 // and keeps the cheapest schedule that shows what the class can reach. The time
 // limit is that of all of them together.
 func (l *ladder) schedules(ctx context.Context, limits suite.Limits, debugging bool) error {
-	in := l.asPreemptive()
+	in := l.in
+	if l.class.Kind == sched.P {
+		in = in.Preemptible()
+	}
 	var suited []bench.Method
-	for _, ref := range policyRefs() {
+	for _, ref := range catalogue.OnlineRefs() {
 		m, err := catalogue.Resolve(ref)
 		if err != nil {
 			return err
@@ -264,7 +246,7 @@ func (l *ladder) schedules(ctx context.Context, limits suite.Limits, debugging b
 		limited, cancel = context.WithTimeout(ctx, limits.Solve)
 	}
 	defer cancel()
-	workers := pool.New(limits, runtime.NumCPU())
+	workers := children.New(limits, runtime.NumCPU())
 	workers.Debug = debugging
 	defer workers.Close()
 	results := make([]bench.CellResult, len(suited))
@@ -282,12 +264,12 @@ func (l *ladder) schedules(ctx context.Context, limits suite.Limits, debugging b
 	}
 	close(next)
 	running.Wait()
-	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, context.Canceled}
-	}
-	l.policies = len(suited)
 	for i := range results {
 		r := &results[i]
+		if ctx.Err() != nil && (r.Skipped || r.Err != nil) {
+			continue // not tried to the end
+		}
+		l.policies++
 		switch {
 		case r.Err != nil && exitCode(r.Err) != exitIncomplete:
 			return &exitError{exitCode(r.Err), r.Err}
@@ -300,13 +282,23 @@ func (l *ladder) schedules(ctx context.Context, limits suite.Limits, debugging b
 	return nil
 }
 
-// climb runs every method, and calls show after each.
-func (l *ladder) climb(ctx context.Context, refs []suite.MethodRef, workers *pool.Pool, show func(*rung)) error {
-	for _, ref := range refs {
-		if err := l.step(ctx, ref, workers); err != nil {
+// climb runs every method until ctx ends, and calls show after each.
+func (l *ladder) climb(ctx context.Context, refs []suite.MethodRef, workers *children.Workers, progress *steps, show func(*rung)) error {
+	for i, ref := range refs {
+		if ctx.Err() != nil {
+			l.left++
+			continue
+		}
+		progress.show(int64(i), int64(len(refs)), ref.String())
+		known, err := l.step(ctx, ref, workers)
+		if err != nil {
 			return err
 		}
-		show(&l.rungs[len(l.rungs)-1])
+		if known {
+			show(&l.rungs[len(l.rungs)-1])
+		} else {
+			l.left++
+		}
 	}
 	slices.SortStableFunc(l.rungs, func(a, b rung) int {
 		switch {
@@ -339,19 +331,20 @@ func (l *ladder) addSchedule(r *bench.CellResult) {
 	}
 }
 
-// step runs one method.
-func (l *ladder) step(ctx context.Context, ref suite.MethodRef, workers *pool.Pool) error {
+// step runs one method, and reports whether it had anything to say when it was
+// interrupted, if it was.
+func (l *ladder) step(ctx context.Context, ref suite.MethodRef, workers *children.Workers) (bool, error) {
 	m, err := catalogue.Resolve(ref)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r := workers.One(ctx, m, l.in, l.objective)
 	next := rung{ref: ref, wall: r.Wall, applies: true}
 	switch {
-	case r.Skipped:
-		return &exitError{exitInterrupted, context.Canceled}
 	case r.Err != nil && exitCode(r.Err) != exitIncomplete:
-		return &exitError{exitCode(r.Err), r.Err}
+		return false, &exitError{exitCode(r.Err), r.Err}
+	case r.Skipped || ctx.Err() != nil && (r.Err != nil || len(r.Outcomes[0].Bounds) == 0):
+		return false, nil
 	case r.Err != nil:
 		next.refusal = r.Err.Error()
 	case len(r.Outcomes[0].Bounds) == 0:
@@ -370,7 +363,7 @@ func (l *ladder) step(ctx context.Context, ref suite.MethodRef, workers *pool.Po
 		}
 	}
 	l.rungs = append(l.rungs, next)
-	return nil
+	return true, nil
 }
 
 // best returns the strongest bound, or nil.
@@ -383,7 +376,7 @@ func (l *ladder) best() *bounds.Bound {
 
 // heading says what the ladder is about.
 func (l *ladder) heading(w io.Writer, end string) {
-	fmt.Fprintf(w, "%s · %s model · %d jobs, %d GPUs · class %s · %s%s", l.in.Name, l.in.Model, len(l.in.Jobs), l.in.Cluster.GPUs(), l.class, l.objective, end)
+	fmt.Fprintf(w, "%s · %s model · %d jobs, %d GPUs · class %s · %s%s", output.Name(l.in.Name), l.in.Model, len(l.in.Jobs), l.in.Cluster.GPUs(), l.class, l.objective, end)
 }
 
 // known says what the cheapest schedule costs that is known so far.

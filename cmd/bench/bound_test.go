@@ -122,11 +122,11 @@ func manyJobs() map[string]*sched.Instance {
 // schedule of the class than the cheapest one known, and every policy is tried.
 func TestBoundTriesEveryPolicy(t *testing.T) {
 	tried := map[string]bool{}
-	refs := policyRefs()
+	refs := catalogue.OnlineRefs()
 	for _, ref := range refs {
 		tried[ref.Name] = true
 	}
-	for _, name := range catalogue.Names() {
+	for _, name := range catalogue.NamesOf(bench.Online, bench.Offline, bench.Exact, bench.Bound) {
 		if m, err := catalogue.Resolve(suite.MethodRef{Name: name}); err != nil || (m.Kind() == bench.Online) != tried[name] {
 			t.Errorf("%s: tried %v, %v", name, tried[name], err)
 		}
@@ -134,7 +134,7 @@ func TestBoundTriesEveryPolicy(t *testing.T) {
 	all := models()
 	maps.Copy(all, manyJobs())
 	for name, in := range all {
-		l := &ladder{in: in, objective: suite.DefaultObjective, class: classOf(in)}
+		l := &ladder{in: in, objective: suite.DefaultObjective, class: in.Class()}
 		if err := l.schedules(context.Background(), suite.Limits{}, false); err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestBoundRows(t *testing.T) {
 			}
 		}
 	}
-	refs := boundRefs(classOf(models()["gang"]))
+	refs := boundRefs(models()["gang"].Class())
 	out, at := mustRun(t, "bound", path, "--all", "--time-limit", "0"), 0
 	for _, ref := range refs {
 		next := strings.Index(out, "\n"+ref.String()+" ")
@@ -260,16 +260,16 @@ func TestSolveEveryModel(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{instanceFile(t, schedtest.Every(0)["sharing of 3"])}, // in continuous time
-		{instanceFile(t, all["elastic"]), "--formulation", "exhaustive"},
-		{instanceFile(t, all["gang"]), "--formulation", "bout-dp"},
+		{instanceFile(t, all["elastic"]), "--method", "exhaustive"},
+		{instanceFile(t, all["gang"]), "--method", "bout-dp"},
 	} {
 		code, out, errOut := benchCommand(t, append([]string{"solve"}, args...)...)
-		if code != exitIncomplete || out != "" || strings.Count(errOut, "\n") != 1 {
+		if code != exitUsage || out != "" || strings.Count(errOut, "\n") != 1 { // what is refused
 			t.Errorf("%v: exit code %d, %s%s", args, code, out, errOut)
 		}
 	}
 	help := mustRun(t, "solve", "--help")
-	for _, name := range catalogue.Names() {
+	for _, name := range catalogue.NamesOf(bench.Online, bench.Offline, bench.Exact, bench.Bound) {
 		m, err := catalogue.Resolve(suite.MethodRef{Name: name})
 		if err != nil {
 			t.Fatal(err)

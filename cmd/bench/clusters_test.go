@@ -13,6 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"yardstick/internal/python"
 	"yardstick/internal/schedtest"
 )
 
@@ -73,9 +74,18 @@ type kubernetesJob struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
 	Spec       struct {
-		CompletionMode string `yaml:"completionMode"`
-		Completions    int
-		Template       struct {
+		CompletionMode   string `yaml:"completionMode"`
+		Completions      int
+		PodFailurePolicy struct {
+			Rules []struct {
+				Action      string
+				OnExitCodes *struct {
+					ContainerName, Operator string
+					Values                  []int
+				} `yaml:"onExitCodes"`
+			}
+		} `yaml:"podFailurePolicy"`
+		Template struct {
 			Spec struct {
 				RestartPolicy string `yaml:"restartPolicy"`
 				Containers    []struct {
@@ -138,5 +148,53 @@ func TestDocumentedKubernetes(t *testing.T) {
 	run(slices.Clone(merge.Spec.Template.Spec.Containers[0].Command))
 	if got, want := digestOf(t, dir+"/results/night"), digestOf(t, dir+"/whole"); got != want {
 		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// The documented Jobs give up for good where the exit code says that the same would
+// happen again, and nowhere else.
+func TestKubernetesTriesAgain(t *testing.T) {
+	var forGood []int
+	for _, c := range exitCodes {
+		if !c.again && c.code != exitOK {
+			forGood = append(forGood, c.code)
+		}
+	}
+	for name, action := range map[string]string{"kubernetes.yaml": "FailIndex", "kubernetes-merge.yaml": "FailJob"} {
+		var got []int
+		for _, r := range readJob(t, name).Spec.PodFailurePolicy.Rules {
+			if r.OnExitCodes != nil && r.Action == action && r.OnExitCodes.Operator == "In" {
+				got = append(got, r.OnExitCodes.Values...)
+			}
+		}
+		if !slices.Equal(got, forGood) {
+			t.Errorf("%s gives up on %v, want %v", name, got, forGood)
+		}
+	}
+}
+
+// The documented Jobs are valid in the sense of Kubernetes' own schemas, every key known:
+// of the version that they ask for, and of the newest known.
+func TestKubernetesManifestsAreValid(t *testing.T) {
+	check := `
+import sys, yaml, kubernetes_validate as k
+for name in sys.argv[1:]:
+    for version in ("1.33", k.latest_version()):
+        k.validate(yaml.safe_load(open(name)), version, strict=True)
+`
+	files := []string{"../../docs/examples/kubernetes.yaml", "../../docs/examples/kubernetes-merge.yaml"}
+	py := python.Interpreter(t, "kubernetes_validate")
+	if out, err := exec.Command(py, append([]string{"-c", check}, files...)...).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, slip := range [][2]string{{`, status: "True"`, ""}, {"parallelism:", "paralelism:"}, {"values: [2", "values: [two"}} {
+		bad := write(t, "bad.yaml", strings.Replace(string(text), slip[0], slip[1], 1))
+		if out, err := exec.Command(py, "-c", check, bad).CombinedOutput(); err == nil || !strings.Contains(string(out), "ValidationError") {
+			t.Errorf("%q: %v: %s", slip, err, out)
+		}
 	}
 }

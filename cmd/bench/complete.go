@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/bench/reproduce"
+	"yardstick/bench/score"
 	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/datasets/fetch"
@@ -63,14 +65,14 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 		"run": upTo(1, suites), "plan": upTo(1, suites), "submit slurm": upTo(1, suites),
 		"merge": folders, "report": upTo(1, folders), "gate": upTo(1, folders), "compare": upTo(2, folders), "man": upTo(1, folders),
 		"reproduce": upTo(1, reproductions),
-		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "export": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, verified),
+		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "bracket": upTo(1, instances), "prove": upTo(1, instances), "export": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, verified), "explain": upTo(1, verified),
 		"instance describe": upTo(1, instances), "instance convert": upTo(1, instances), "instance extract": upTo(2, extracted),
 		"simulate":       upTo(1, extensions("json", "csv", "gz", "parquet")),
 		"instance build": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")),
 		"dataset slice":  upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")), "dataset describe": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")),
 		"dataset profile": upTo(1, orFiles(prefixed("builtin:", gpuNames()), "parquet", "json", "txt")),
 		"dataset fetch":   upTo(1, logs), "dataset import": anyFile, "dataset interference": upTo(1, extensions("json")),
-		"config show": commands,
+		"config show": commands, "score": upTo(2, anyFile),
 	}
 }
 
@@ -79,11 +81,11 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 func flagCompletions() map[string]cobra.CompletionFunc {
 	offered := slices.Concat(texts(report.Formats()), []string{"parquet"})
 	return map[string]cobra.CompletionFunc{
-		"--objective":   values(objectives()...),
-		"--policy":      methodsOf(bench.Online),
-		"--formulation": values(catalogue.ExactNames("")...), "--solver": values(catalogue.Solvers()...), "--program": values("starts", "configurations", "servers"),
-		"--model": values(texts([]sched.Model{sched.ModelGang, sched.ModelPreemptive, sched.ModelSharing, sched.ModelElastic})...),
-		"--set":   suiteSettings(false), "instance build --set": suiteSettings(true),
+		"--objective": values(objectives()...),
+		"--policy":    methodsOf(bench.Online),
+		"--method":    values(catalogue.ExactNames("")...), "--solver": values(catalogue.Solvers()...), "--program": values("starts", "configurations", "servers"),
+		"--model": values(texts(sched.Models())...), "simulate --model": values("gang", "preemptive", "sharing"), "--storage": values("none"), "--gpu-memory": nothing,
+		"--set": suiteSettings(false), "instance build --set": suiteSettings(true),
 		"--format":      values("table", "md", "csv", "json"),
 		"plan --format": values("table", "jsonl"), "gate --format": values("table", "json"), "report --format": values(offered...),
 		"compare --format":        values(compare.Formats()...),
@@ -97,7 +99,11 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"--inter": nothing, "--intra": nothing, "--slot": nothing, "--param": nothing, "--keep": nothing, "--max-ratio-geomean": nothing,
 		"--shard": values("auto"), "--mem": nothing, "--partition": nothing, "--sbatch": nothing, "export --formulation": values(slices.Sorted(maps.Keys(formulations()))...), "export --format": values("mps", "lp"), "bound --class": values("N", "P", "S", "E", "EP", "M"),
 		"version --output": values("text", "json"),
-		"--baseline":       directories, "run --out": directories, "submit slurm --out": directories, "reproduce --out": directories, "place --out": directories,
+		"score --format":   values(scheduleFormats()...), "--jobs-format": values(scheduleFormats()...), "--report": values("table", "md", "csv", "json"), "--evidence": values("completions", "intervals"),
+		"--lengths": values("jobs", "recorded"), "--ignore": commaList(score.IgnoreReasons), "score --objective": commaList(scoredObjectives),
+		"score --gpus": values("from-log"), "--map": nothing, "--jobs-map": nothing, "--delimiter": nothing, "--zone": nothing,
+		"explain --method": explainedMethods, "explain --instance": explainedInstances, "explain --against": orFiles(catalogue.Names(), "json"), "explain --part": values(explainParts...),
+		"--baseline": directories, "run --out": directories, "submit slurm --out": directories, "reproduce --out": directories, "place --out": directories, "gate --out": directories, "--max-fresh-growth": nothing, "--fresh-seed": nothing, "--policy-command": nothing,
 	}
 }
 
@@ -156,6 +162,29 @@ func extracted(_ *cobra.Command, args []string, _ string) ([]string, cobra.Shell
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return slices.Sorted(maps.Keys(instancesOf(run))), cobra.ShellCompDirectiveNoFileComp
+}
+
+// explainedMethods offers the methods of the result directory given.
+func explainedMethods(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if run, err := resultOf(args); err == nil {
+		return methodsIn(run), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// explainedInstances offers its instances.
+func explainedInstances(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if run, err := resultOf(args); err == nil {
+		return slices.Sorted(maps.Keys(instancesOf(run))), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+func resultOf(args []string) (*record.Run, error) {
+	if len(args) == 0 {
+		return nil, os.ErrNotExist
+	}
+	return record.Open(args[0])
 }
 
 // orFiles offers words once the first letter of one is typed, and files of these

@@ -41,7 +41,7 @@ func TestCompletion(t *testing.T) {
 		{"simulate --policy ", none, "fifo sjf a-srpt lazer sjf-bsbf primal-dual", "exhaustive lb0 time-indexed"},
 		{"simulate --policy=sj", none, "sjf sjf-bsbf", ""},
 		{"hunt --objective ", none, "total-completion makespan", ""},
-		{"solve --formulation ", none, "exhaustive time-indexed", ""},
+		{"solve --method ", none, "exhaustive time-indexed", ""},
 		{"export --formulation ", none, "time-indexed", "lb0"},
 		{"export --format ", none, "mps lp", "csv"},
 		{"bound ", ending, "json", ""},

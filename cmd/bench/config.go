@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,9 +30,12 @@ type settings struct {
 	values map[string]map[string]any
 }
 
+// here is the file of the current folder.
+const here = "bench.yaml"
+
 // configFiles are the files that may hold settings, the strongest first.
 func configFiles() []string {
-	files := []string{"bench.yaml"}
+	files := []string{here}
 	if dir, err := os.UserConfigDir(); err == nil {
 		files = append(files, filepath.Join(dir, "yardstick", "bench.yaml"))
 	}
@@ -38,13 +43,17 @@ func configFiles() []string {
 }
 
 // readSettings reads the configuration files that exist and checks that every
-// key is a command with such a flag.
-func readSettings(root *cobra.Command) ([]settings, error) {
+// key is a command with such a flag. Notes say which could not be read.
+func readSettings(root *cobra.Command, notes io.Writer) ([]settings, error) {
 	var all []settings
 	for _, name := range configFiles() {
 		values, err := readConfig(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if name != here && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)) {
+			fmt.Fprintf(notes, "bench: %v: settings there do not count\n", err)
+			continue // the folder of another user, or none: no reason not to run
 		}
 		if err != nil {
 			return nil, usageError("%s: %w", name, err)
@@ -139,7 +148,7 @@ func (a *app) configured(c *cobra.Command, _ []string) error {
 	if c.Name() == cobra.ShellCompRequestCmd || c.Name() == cobra.ShellCompNoDescRequestCmd {
 		return nil // completion must not depend on a file that is being written
 	}
-	files, err := readSettings(c.Root())
+	files, err := readSettings(c.Root(), a.err)
 	if err != nil {
 		return err
 	}
@@ -148,6 +157,11 @@ func (a *app) configured(c *cobra.Command, _ []string) error {
 	}
 	if err := noneEmpty(c); err != nil {
 		return err
+	}
+	for _, limit := range input.Limits() {
+		if _, err := limit.Value(0); err != nil {
+			return usageError("%w", err)
+		}
 	}
 	return a.claimOutput(c)
 }
@@ -181,7 +195,7 @@ func (a *app) configShowCommand() *cobra.Command {
 			if err != nil || target == c.Root() || len(rest) > 0 {
 				return usageError("%q is not a command; see bench --help", strings.Join(args, " "))
 			}
-			files, err := readSettings(c.Root())
+			files, err := readSettings(c.Root(), io.Discard) // told before
 			if err != nil {
 				return err
 			}

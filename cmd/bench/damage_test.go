@@ -164,7 +164,8 @@ func TestJournalLines(t *testing.T) {
 		store(changed)
 		check("all cells: " + name)
 	}
-	for range 20 {
+	flips := tier.Draws(10, 20)
+	for range flips {
 		bad := append([]byte{}, whole...)
 		switch rng.IntN(3) {
 		case 0:
@@ -180,7 +181,7 @@ func TestJournalLines(t *testing.T) {
 	restore(nil)
 	check("an empty file")
 	t.Logf("%d repaired, %d told", repaired, told)
-	if repaired < 30 || told < 3 {
+	if repaired < 10+flips || told < 3 {
 		t.Errorf("%d repaired, %d told: the test did little", repaired, told)
 	}
 }
@@ -199,12 +200,12 @@ func TestUnreadableAtTabulation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.close()
-	results := bench.Collect(plan, store.Store)
+	results := bench.Collect(t.Context(), plan, store.Store, nil)
 	if err := os.Truncate(journalFile(t, dir), 1000); err != nil {
 		t.Fatal(err)
 	}
 	a := &app{out: &strings.Builder{}, err: &strings.Builder{}}
-	err = a.tabulate(plan, results, dir, tabulation{silent: true})
+	err = a.tabulate(t.Context(), plan, results, dir, tabulation{silent: true})
 	if exitOf(err) != exitIncomplete || !strings.Contains(err.Error(), "run again") || openRun(t, dir).Manifest.Execution.Failed == 0 {
 		t.Errorf("%v; manifest %+v", err, openRun(t, dir).Manifest.Execution)
 	}
@@ -226,7 +227,7 @@ func TestDamagedFiles(t *testing.T) {
 		if name == bench.PlanFileName {
 			kind = name
 		}
-		if kinds[kind]++; kinds[kind] > 2 || strings.HasPrefix(name, "cells") || strings.HasSuffix(name, ".html") {
+		if kinds[kind]++; kinds[kind] > 2 || strings.HasPrefix(name, "cells") || strings.HasSuffix(name, ".html") || text == "" { // a lock is empty
 			continue
 		}
 		flip := []byte(text)

@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"yardstick/datasets"
 	"yardstick/datasets/fetch"
 	"yardstick/datasets/generate"
+	"yardstick/datasets/importer"
 	"yardstick/internal/output"
 )
 
@@ -55,6 +58,7 @@ func size(bytes int64) string {
 
 func (a *app) datasetFetchCommand() *cobra.Command {
 	var out string
+	var quiet bool
 	c := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Download a public log, resumably, and check its checksum",
@@ -67,17 +71,21 @@ func (a *app) datasetFetchCommand() *cobra.Command {
 			if out == "" {
 				out = it.File
 			}
-			r, err := fetch.Fetch(c.Context(), it, out, fetch.Options{Progress: func(done, total int64) {
-				if isTerminalWriter(a.err) {
-					fmt.Fprintf(a.err, "\r\x1b[K%s of %s", size(done), size(total))
+			steps := a.steps(quiet, func(done, total int64) string {
+				if total == 0 {
+					return size(done) + ", of how much is not said"
 				}
+				return megabytes(done, total)
+			})
+			first := sync.OnceFunc(steps.reused) // what an earlier run has received, and one piece
+			r, err := fetch.Fetch(c.Context(), it, out, fetch.Options{Progress: func(done, total int64) {
+				steps.show(done, total, "")
+				first()
 			}})
-			if isTerminalWriter(a.err) {
-				fmt.Fprint(a.err, "\r\x1b[K")
-			}
+			steps.End()
 			switch {
-			case c.Context().Err() != nil:
-				return &exitError{exitInterrupted, fmt.Errorf("interrupted: the same command goes on where it stopped: %w", context.Cause(c.Context()))}
+			case err != nil && c.Context().Err() != nil:
+				return interrupted("what arrived is kept in "+out+".part", "the same command goes on where it stopped")
 			case err != nil:
 				return &exitError{exitIncomplete, err}
 			}
@@ -92,25 +100,27 @@ func (a *app) datasetFetchCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default the log's own name)")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	return c
 }
 
 func (a *app) datasetImportCommand() *cobra.Command {
 	var f importFlags
 	var name, out string
-	var listRules bool
+	var listRules, quiet bool
 	c := &cobra.Command{
 		Use:   "import --format FORMAT IN... -o OUT.parquet",
 		Short: "Convert a public trace from its original format to the unified Parquet schema",
 		Long: `Converts a trace, which may be compressed with gzip or lie in a zip or tar
 archive, and prints how many rows were kept and dropped by which rule, and the
-statistics of the result.
+statistics of the result. The result appears whole or not at all: an interrupt leaves
+what was there.
 
 Formats:
 ` + formatHelp() + `
 Cleaning rules are named options: --rules with "default" for a format's own,
 "none", or names; --list-rules shows them.`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			format, err := findFormat(name)
 			if err != nil {
 				return usageError("%w", err)
@@ -125,11 +135,17 @@ Cleaning rules are named options: --rules with "default" for a format's own,
 			case out == "":
 				return usageError("-o OUT.parquet is missing: say where the trace is to be written")
 			}
-			report, err := format.run(args, out, f)
-			if err != nil {
+			report, err := a.runImport(c.Context(), format, args, out, f, quiet)
+			switch {
+			case err != nil && c.Context().Err() != nil:
+				return interrupted("nothing was written, and "+out+" is as it was", "the same command begins anew")
+			case err != nil:
 				return usageError("%w", err)
 			}
 			fmt.Fprintln(a.out, report)
+			if c.Context().Err() != nil {
+				return interrupted(out+" is written, and whole", fmt.Sprintf("its statistics: %q", shellLine([]string{"bench", "dataset", "describe", out})))
+			}
 			return a.describeWritten(out)
 		},
 	}
@@ -143,8 +159,33 @@ Cleaning rules are named options: --rules with "default" for a format's own,
 	flags.StringArrayVar(&f.fields, "map", nil, "for generic: column=name[:unit], such as duration_s=runtime:ms; may be repeated")
 	flags.StringVar(&f.unit, "unit", "", "for tiresias: unit of the times (s, ms, min)")
 	flags.StringVar(&f.vc, "vc", "", "for gavel: virtual cluster of all jobs")
+	flags.BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	return c
 }
+
+// runImport imports and shows how much is read, until ctx ends.
+func (a *app) runImport(ctx context.Context, format format, in []string, out string, f importFlags, quiet bool) (*importer.Report, error) {
+	var read, total int64
+	for _, path := range in {
+		if info, err := os.Stat(path); err == nil { // whoever opens it says why not
+			total += info.Size()
+		}
+	}
+	steps := a.steps(quiet, megabytes)
+	defer steps.End()
+	f.watch = func(n int) error {
+		next := "reading"
+		if read += int64(n); read >= total {
+			next = "writing"
+		}
+		steps.show(min(read, total), total, next)
+		return ctx.Err()
+	}
+	return format.run(in, out, f)
+}
+
+// megabytes says how much of a file is done.
+func megabytes(done, total int64) string { return size(max(done, 1)) + " of " + size(max(total, 1)) }
 
 func (a *app) datasetGenerateCommand() *cobra.Command {
 	var like, out string
@@ -197,6 +238,7 @@ func (a *app) datasetSliceCommand() *cobra.Command {
 				return usageError("%w", err)
 			}
 			defer source.Close()
+			a.note(source)
 			matching := func(yield func(datasets.Row, error) bool) {
 				for row, err := range source.Rows() {
 					if (err != nil || filter.Match(&row)) && !yield(row, err) {
@@ -256,10 +298,18 @@ func (a *app) describe(name string) error {
 		return usageError("%w", err)
 	}
 	defer source.Close()
+	a.note(source)
 	s, err := datasets.Describe(source.Rows())
 	if err != nil {
 		return usageError("%w", err)
 	}
 	fmt.Fprint(a.out, s)
 	return nil
+}
+
+// note says what users should know of a trace before its values.
+func (a *app) note(s *datasets.Source) {
+	if note := s.Note(); note != "" {
+		fmt.Fprintln(a.err, note)
+	}
 }

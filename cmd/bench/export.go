@@ -46,11 +46,16 @@ Formulations:
 		Example: `  bench export instance.json --formulation time-indexed --slot 60s --format mps -o model.mps
   bench export instance.json --formulation npti | glpsol --freemps /dev/stdin`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.export(f, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if formulations()[f.formulation].weight && !c.Flags().Changed("objective") {
+				f.objective = sched.ScheduledWeight.String()
+			}
+			return a.export(f, args[0])
+		},
 	}
 	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(slices.Sorted(maps.Keys(formulations())), ", "))
 	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (of lp_solve)")
-	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what to minimise")
+	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what to minimise; weight-listed and weight-compact are of scheduled-weight alone")
 	c.Flags().StringVar(&f.slot, "slot", "", "slot length of time-indexed and interval programs, such as 60s")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default standard output)")
 	return c
@@ -58,8 +63,10 @@ Formulations:
 
 // exported is a formulation that can be written.
 type exported struct {
-	about string
-	build func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error)
+	about  string
+	weight bool // of the objective scheduled-weight alone
+	slots  bool // of the length of --slot
+	build  func(in *sched.Instance, o sched.Objective, slot sched.Time) (*formulate.Program, error)
 }
 
 // formulations maps names to programs.
@@ -92,21 +99,21 @@ func formulations() map[string]exported {
 		}
 	}
 	return map[string]exported{
-		"time-indexed":                {"gangs: start slots, durations rounded down", slotted(timeindexed.Build, false)},
-		"time-indexed-up":             {"gangs: start slots, durations rounded up", slotted(timeindexed.Build, true)},
-		"time-indexed-configurations": {"time-indexed, and what runs is packed into the servers", slotted(timeindexed.BuildConfigurations, false)},
-		"time-indexed-servers":        {"time-indexed, with the servers of every job", slotted(timeindexed.BuildServers, false)},
-		"pti":                         {"gangs: shares of work in slots, linear", overTime(interval.PTI)},
-		"npti":                        {"gangs: starts without interruption, linear", overTime(interval.NPTI)},
-		"conf":                        {"gangs: starts and patterns of servers, linear", overTime(interval.CONF)},
-		"bouts": {"preemptive gangs in slots", func(in *sched.Instance, o sched.Objective, _ sched.Time) (*formulate.Program, error) {
+		"time-indexed":                {"gangs: start slots, durations rounded down", false, true, slotted(timeindexed.Build, false)},
+		"time-indexed-up":             {"gangs: start slots, durations rounded up", false, true, slotted(timeindexed.Build, true)},
+		"time-indexed-configurations": {"time-indexed, and what runs is packed into the servers", false, true, slotted(timeindexed.BuildConfigurations, false)},
+		"time-indexed-servers":        {"time-indexed, with the servers of every job", false, true, slotted(timeindexed.BuildServers, false)},
+		"pti":                         {"gangs: shares of work in slots, linear", false, true, overTime(interval.PTI)},
+		"npti":                        {"gangs: starts without interruption, linear", false, true, overTime(interval.NPTI)},
+		"conf":                        {"gangs: starts and patterns of servers, linear", false, true, overTime(interval.CONF)},
+		"bouts": {"preemptive gangs in slots", false, false, func(in *sched.Instance, o sched.Objective, _ sched.Time) (*formulate.Program, error) {
 			return preemptive.Build(in, o, preemptive.Options{})
 		}},
-		"sharing":         {"jobs that share GPUs, in slots", plain(sharing.Build)},
-		"elastic-listed":  {"elastic jobs, a variable for every schedule", plain(elastic.Listed)},
-		"elastic-compact": {"elastic jobs, variables for workers on servers", plain(elastic.Compact)},
-		"weight-listed":   {"elastic jobs, minus the weight done by the deadline", weight(maxweight.Listed)},
-		"weight-compact":  {"the same, variables for workers on servers", weight(maxweight.Compact)},
+		"sharing":         {"jobs that share GPUs, in slots", false, false, plain(sharing.Build)},
+		"elastic-listed":  {"elastic jobs, a variable for every schedule", false, false, plain(elastic.Listed)},
+		"elastic-compact": {"elastic jobs, variables for workers on servers", false, false, plain(elastic.Compact)},
+		"weight-listed":   {"elastic jobs, minus the weight done by the deadline", true, false, weight(maxweight.Listed)},
+		"weight-compact":  {"the same, variables for workers on servers", true, false, weight(maxweight.Compact)},
 	}
 }
 
@@ -129,6 +136,9 @@ func (a *app) export(f exportFlags, path string) error {
 		return usageError("--format: %q is unknown: mps, lp", f.format)
 	}
 	var objective sched.Objective
+	if program.weight && f.objective != sched.ScheduledWeight.String() {
+		return usageError("--objective %s: %s is of %v alone: leave it out", f.objective, f.formulation, sched.ScheduledWeight)
+	}
 	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
 		return usageError("--objective: %w", err)
 	}
@@ -140,6 +150,9 @@ func (a *app) export(f exportFlags, path string) error {
 		if slot <= 0 {
 			return usageError("--slot %s: it must be positive: leave it out for one that fits the instance", f.slot)
 		}
+	}
+	if slot > 0 && !program.slots {
+		return usageError("--slot %s: %s has no slots of its own: leave it out", f.slot, f.formulation)
 	}
 	in, err := readInstance(path)
 	if err != nil {

@@ -65,7 +65,11 @@ func TestExportedModels(t *testing.T) {
 					}
 				}
 				file := filepath.Join(t.TempDir(), "model.lp")
-				mustRun(t, "export", path, "--formulation", name, "--objective", "total-completion", "--format", "lp", "-o", file)
+				args := []string{"export", path, "--formulation", name, "--format", "lp", "-o", file}
+				if !formulations()[name].weight {
+					args = append(args, "--objective", "total-completion")
+				}
+				mustRun(t, args...)
 				for program, got := range readLP(t, file) {
 					if !near(got, ours) {
 						t.Errorf("seed %d: %s: %s says %v of the LP file, the proven optimum is %v", seed, name, program, got, ours)
@@ -190,5 +194,25 @@ func TestExportMistakes(t *testing.T) {
 	}
 	if out := mustRun(t, "export", in, "--formulation", "npti"); !strings.HasPrefix(out, "NAME") {
 		t.Errorf("no MPS:\n%.200s", out)
+	}
+}
+
+// Every flag changes what is written, or is refused: for each formulation.
+func TestExportFlagsMeanSomething(t *testing.T) {
+	for in, names := range exportable(3) {
+		for j := range in.Jobs { // with which no two objectives are the same
+			in.Jobs[j].Weight = float64(2 + j)
+		}
+		in.Jobs[0].Release += 60 * sched.Second
+		path := instanceFile(t, in)
+		for _, name := range names {
+			plain := mustRun(t, "export", path, "--formulation", name)
+			for _, flag := range [][]string{{"--format", "lp"}, {"--slot", "30s"}, {"--objective", "makespan"}, {"--objective", "total-completion"}, {"--objective", "weighted-completion"}} {
+				code, out, errOut := benchCommand(t, append([]string{"export", path, "--formulation", name}, flag...)...)
+				if code == exitOK && out == plain || code != exitOK && (code != exitUsage || strings.Count(errOut, "\n") != 1) {
+					t.Errorf("%s %v: exit code %d, the same text: %t: %s", name, flag, code, out == plain, errOut)
+				}
+			}
+		}
 	}
 }

@@ -14,14 +14,28 @@ import (
 // above the zero that stands before the flag is given, nobody can give that zero: it
 // means that the flag is not there, and nothing else.
 type number[T int | int64 | time.Duration] struct {
-	into  *T
-	least T
+	into        *T
+	least, most T // most is 0 where there is none
 }
 
 // atLeast returns the flag's value, with what is there as its default.
 func atLeast[T int | int64 | time.Duration](least T, into *T) pflag.Value {
-	return number[T]{into, least}
+	return between(least, 0, into)
 }
+
+// between is atLeast with a largest value, beyond which a number is a typing error, and
+// would take all memory.
+func between[T int | int64 | time.Duration](least, most T, into *T) pflag.Value {
+	return number[T]{into, least, most}
+}
+
+// The largest numbers of what flags ask for.
+const (
+	maxWorkers        = 1_000   // cells, searches and checks at a time
+	maxShards         = 100_000 // parts of a run, and tasks
+	maxFragmentations = 10_000
+	maxHuntedJobs     = 1_000
+)
 
 func (n number[T]) Set(text string) error {
 	var v int64
@@ -38,6 +52,9 @@ func (n number[T]) Set(text string) error {
 	}
 	if T(v) < n.least {
 		return fmt.Errorf("it must be at least %v", n.least)
+	}
+	if n.most > 0 && T(v) > n.most {
+		return fmt.Errorf("it must be at most %v", n.most)
 	}
 	*n.into = T(v)
 	return nil

@@ -46,14 +46,14 @@ func TestNoFlagMeansUnset(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	meaning := regexp.MustCompile(`\b0 for \w`)
-	later := map[string]string{"reproduce --scale": "reproduce lazer-table2 --scale "}
+	later := map[string]string{"reproduce --scale": "reproduce lazer-table2 --scale ", "simulate --xi": "simulate jobs.csv --gpus 8 --model sharing --policy sjf-bsbf --xi "}
 	count := 0
 	eachFlag(func(command string, f *pflag.Flag) {
 		var values []string
 		switch kind := f.Value.Type(); kind {
 		case "bool", "uint64": // off, and a seed like any other
 			return
-		case "string", "stringArray", "stringSlice", "stringToString", "intSlice":
+		case "", "string", "stringArray", "stringSlice", "stringToString", "intSlice":
 			values = []string{""}
 		case "int", "int64", "float64":
 			values = []string{"0", "-1"}

@@ -23,6 +23,7 @@ type importFlags struct {
 	fields        []string // of the format generic
 	unit          string   // of tiresias
 	vc            string   // of gavel
+	watch         importer.Watch
 }
 
 // format is a trace format that can be imported.
@@ -41,17 +42,17 @@ func formats() []format {
 		{"philly", "philly.csv of Pollux: timestamp,duration,num_gpus,gpu_time,cluster", 1,
 			func() []string { return importer.Describe(philly.Rules(philly.Options{})) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return philly.Import(in[0], out, philly.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return philly.Import(in[0], out, philly.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"philly-json", "cluster_job_log of the Philly trace: JSON with attempts", 1,
 			func() []string { return importer.Describe(philly.LogRules(philly.Options{})) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return philly.ImportLog(in[0], out, philly.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return philly.ImportLog(in[0], out, philly.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"helios", "cluster_log.csv of Helios", 1,
 			func() []string { return importer.Describe(helios.Rules(helios.Options{})) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return helios.Import(in[0], out, helios.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return helios.Import(in[0], out, helios.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"pai", "Alibaba PAI gpu-v2020: pai_job_table pai_task_table [pai_group_tag_table]", 3,
 			func() []string { return importer.Describe(pai.Rules()) },
@@ -63,37 +64,37 @@ func formats() []format {
 				if len(in) > 2 {
 					tables.Tags = in[2]
 				}
-				return pai.Import(tables, out, pai.Options{Trace: f.trace, Rules: f.rules})
+				return pai.Import(tables, out, pai.Options{Trace: f.trace, Watch: f.watch, Rules: f.rules})
 			}},
 		{"pai-sim", "pai_job_*.csv of the simulator of PAI gpu-v2020", 1,
 			func() []string { return importer.Describe(pai.JobRules()) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return pai.ImportJobs(in[0], out, pai.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return pai.ImportJobs(in[0], out, pai.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"openb", "openb_pod_list_*.csv of Alibaba gpu-v2023", 1,
 			func() []string { return importer.Describe(openb.Rules()) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return openb.Import(in[0], out, openb.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return openb.Import(in[0], out, openb.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"acme", "trace_seren.csv or trace_kalos.csv of Acme", 1,
 			func() []string { return importer.Describe(acme.Rules()) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return acme.Import(in[0], out, acme.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return acme.Import(in[0], out, acme.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"pollux", "workload-N.csv of Pollux or Sia", 1,
 			func() []string { return importer.Describe(pollux.Rules()) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return pollux.Import(in[0], out, pollux.Options{Trace: f.trace, Member: f.member, Rules: f.rules})
+				return pollux.Import(in[0], out, pollux.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules})
 			}},
 		{"gavel", "a trace of Gavel or Shockwave, tab-separated; --vc names its virtual cluster", 1,
 			func() []string { return importer.Describe(gavel.Rules()) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				return gavel.Import(in[0], out, gavel.Options{Trace: f.trace, Member: f.member, Rules: f.rules, VC: f.vc})
+				return gavel.Import(in[0], out, gavel.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules, VC: f.vc})
 			}},
 		{"tiresias", "CSV of Tiresias: job_id,num_gpu,submit_time,iterations,model_name,duration; --unit ms for Muri's", 1,
 			func() []string { return importer.Describe(tiresias.Rules(tiresias.Options{})) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				o := tiresias.Options{Trace: f.trace, Member: f.member, Rules: f.rules}
+				o := tiresias.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules}
 				if f.unit != "" {
 					if err := o.Unit.UnmarshalText([]byte(f.unit)); err != nil {
 						return nil, fmt.Errorf("--unit: %w", err)
@@ -104,7 +105,7 @@ func formats() []format {
 		{"generic", "any CSV or Parquet file; --map submit_s=COLUMN:ms says which column is which", 1,
 			func() []string { return importer.Describe(generic.Rules(nil)) },
 			func(in []string, out string, f importFlags) (*importer.Report, error) {
-				o := generic.Options{Trace: f.trace, Member: f.member, Rules: f.rules}
+				o := generic.Options{Trace: f.trace, Watch: f.watch, Member: f.member, Rules: f.rules}
 				for _, text := range f.fields {
 					field, err := generic.ParseField(text)
 					if err != nil {

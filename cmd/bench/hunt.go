@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,16 +27,16 @@ import (
 )
 
 type huntFlags struct {
-	policy, model, objective string
-	params                   map[string]string
-	space                    hunt.Space
-	budget                   time.Duration
-	evaluations              int64
-	seed                     uint64
-	workers                  int
-	keep                     string
-	out, resume              string
-	quiet                    bool
+	policyFlags
+	model, objective string
+	space            hunt.Space
+	budget           time.Duration
+	evaluations      int64
+	seed             uint64
+	workers          int
+	keep             string
+	out, resume      string
+	quiet            bool
 }
 
 // huntedName is what a suite has to call an instance that was found, for policies
@@ -56,27 +57,29 @@ FILE.certificate.json proves the optimum where that takes few steps.
 
 --budget ends the search after a time. --evaluations ends it after so many
 instances; what is found then depends on the seed only, not on -j. Ctrl-C ends it
-early and keeps the best. With --resume FILE the search is kept in the file, and
+early and keeps the worst found so far. With --resume FILE the search is kept in the file, and
 goes on from there if the file exists.
 
 Predictions: policies that predict know no past here and take every job to be of
-no length; give them -p predictor=perfect, or hunt a-srpt-perfect.`,
+no length; give them -p predictor=perfect, or hunt a-srpt-perfect.
+
+--policy-command hunts a program. One that says again in its hello is kept from one
+instance to the next, which is many times as fast.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.hunt(c.Context(), &f) },
 	}
-	c.Flags().StringVar(&f.policy, "policy", "", "the policy, such as a-srpt-perfect or srtf")
-	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
-	c.Flags().StringVar(&f.model, "model", "gang", "gang (continuous time), preemptive, sharing or elastic (slots)")
+	f.add(c.Flags(), "a-srpt-perfect or srtf")
+	c.Flags().StringVar(&f.model, "model", "gang", "one of "+strings.Join(texts(sched.Models()), ", ")+": in slots, but gang in continuous time")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
-	c.Flags().Var(atLeast(1, &f.space.Jobs), "jobs", "the most jobs")
-	c.Flags().Var(atLeast(1, &f.space.GPUs), "gpus", "GPUs of the cluster")
-	c.Flags().Var(atLeast(1, &f.space.Servers), "servers", "servers that they are on")
+	c.Flags().Var(between(1, maxHuntedJobs, &f.space.Jobs), "jobs", "the most jobs")
+	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.GPUs), "gpus", "GPUs of the cluster")
+	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.Servers), "servers", "servers that they are on")
 	c.Flags().Var(atLeast(1, &f.space.Gang), "gang", "the most GPUs, or workers, of a job (default all)")
 	c.Flags().Var(atLeast(1, &f.space.Longest), "longest", "the longest running time in seconds (default 1000; 12 in slots)")
 	c.Flags().Var(atLeast(1, &f.budget), "budget", "wall-clock time to search for (default 60s without --evaluations)")
 	c.Flags().Var(atLeast(1, &f.evaluations), "evaluations", "instances to look at")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the search")
-	c.Flags().VarP(atLeast(1, &f.workers), "workers", "j", "searches at a time (default one per core)")
+	c.Flags().VarP(between(1, maxWorkers, &f.workers), "workers", "j", "searches at a time (default one per core)")
 	c.Flags().StringVar(&f.keep, "keep", "1", "part of the ratio that shrinking must keep, such as 0.95")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "JSON file for the instance; its proof goes beside it")
 	c.Flags().StringVar(&f.resume, "resume", "", "file that holds the state of the search")
@@ -104,13 +107,16 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 		defer cancel()
 	}
 	start := time.Now()
-	w := &huntWatch{start: start, budget: f.budget, evaluations: f.evaluations, terminal: isTerminalWriter(a.err)}
-	if !f.quiet {
-		w.out = a.err
-		o.Watch = w.show
-	}
+	w := &huntWatch{budget: f.budget, evaluations: f.evaluations}
+	o.Watch = w.show
+	line := a.line(f.quiet)
+	line.Begin(func(now time.Time) string { return w.text(limited, now.Sub(start)) })
 	r, err := hunt.Run(limited, o)
-	w.clear()
+	line.End()
+	further := "the same command begins anew; with --resume FILE it would go on"
+	if f.resume != "" {
+		further = "the same command goes on from " + f.resume
+	}
 	switch {
 	case errors.Is(err, hunt.ErrOther):
 		return usageError("%s: %w", f.resume, err)
@@ -118,6 +124,8 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 		return &exitError{exitInternal, err}
 	case err != nil:
 		return &exitError{exitInvalid, err}
+	case r.Found == nil && ctx.Err() != nil:
+		return interrupted(fmt.Sprintf("none of %d instances could be evaluated by then", r.Evaluations), further)
 	case r.Found == nil && r.Failure != nil:
 		return usageError("none of %d instances could be evaluated: %w", r.Evaluations, r.Failure)
 	case r.Found == nil:
@@ -128,7 +136,11 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 	}
 	a.printFound(f, r, time.Since(start))
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: the best so far is above")}
+		where := "above"
+		if f.out != "" {
+			where = "above and in " + f.out
+		}
+		return interrupted("the worst instance so far is "+where, further)
 	}
 	return nil
 }
@@ -136,15 +148,23 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 // options resolves the names that the flags give.
 func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	none := hunt.Options{}
-	if f.policy == "" {
-		return none, usageError("--policy is missing: name one, such as --policy a-srpt-perfect")
+	ref, err := f.ref("a-srpt-perfect")
+	if err != nil {
+		return none, err
 	}
-	method, err := catalogue.Resolve(suite.MethodRef{Name: f.policy, Params: f.params})
+	resolve := catalogue.Resolve
+	if ref.Name == catalogue.ExternalName {
+		resolve = catalogue.KeptExternal
+	}
+	method, err := resolve(ref)
 	if err != nil {
 		return none, usageError("%w", err)
 	}
 	if method.Kind() != bench.Online {
-		return none, usageError("%s is not an online policy", f.policy)
+		return none, usageError("%s is not an online policy", ref)
+	}
+	if err := bench.Broken(method); err != nil {
+		return none, usageError("%s: %w", ref, err)
 	}
 	var objective sched.Objective
 	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
@@ -172,7 +192,7 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 		return none, usageError("%w", err)
 	}
 	if err := bench.Suits(method, example); err != nil {
-		return none, usageError("--policy %s --model %s: %w", f.policy, f.model, err)
+		return none, usageError("--policy %s --model %s: %w", ref, f.model, err)
 	}
 	return hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective, debugging), Space: f.space, Objective: objective, Seed: f.seed,
 		Evaluations: f.evaluations, Workers: f.workers, Keep: keep}, nil
@@ -217,22 +237,31 @@ func (a *app) writeFound(f *huntFlags, r *hunt.Result) error {
 	if f.out == "" {
 		return nil
 	}
-	proof := r.Found.Proof(f.policy, f.params)
-	proof.Seed, proof.Evaluations = f.seed, r.Evaluations
-	if err := a.writeFile(f.out, r.Found.Instance.Write); err != nil {
+	ref, err := f.ref("")
+	if err != nil {
 		return err
 	}
-	if r.Found.Certificate != nil {
-		if err := a.writeFile(certificatePath(f.out), func(w io.Writer) error { _, err := w.Write(r.Found.Certificate); return err }); err != nil {
+	return a.writeProven(f.out, ref, r.Found, f.seed, r.Evaluations)
+}
+
+// writeProven writes an instance with its proof and its certificate.
+func (a *app) writeProven(path string, policy suite.MethodRef, found *hunt.Found, seed uint64, evaluations int64) error {
+	proof := found.Proof(policy.Name, policy.Params)
+	proof.Seed, proof.Evaluations = seed, evaluations
+	if err := a.writeFile(path, found.Instance.Write); err != nil {
+		return err
+	}
+	if found.Certificate != nil {
+		if err := a.writeFile(certificatePath(path), func(w io.Writer) error { _, err := w.Write(found.Certificate); return err }); err != nil {
 			return err
 		}
 	}
-	return a.writeFile(proofPath(f.out), proof.Write)
+	return a.writeFile(proofPath(path), proof.Write)
 }
 
 func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
 	found := r.Found
-	ref := suite.MethodRef{Name: f.policy, Params: f.params}
+	ref, _ := f.ref("") // it was resolved before
 	fmt.Fprintf(a.out, "policy       %s, class %s, %s\n", ref, found.Policy.Class(), found.Objective)
 	fmt.Fprintf(a.out, "ratio        %s = %s, proven\n", found.Ratio().RatString(), found.Ratio().FloatString(6))
 	fmt.Fprintf(a.out, "cost         %s\n", costText(found.Objective, found.Cost))
@@ -280,30 +309,31 @@ func yamlRef(ref suite.MethodRef) string {
 	return fmt.Sprintf("{name: %s, params: {%s}}", ref.Name, strings.Join(params, ", "))
 }
 
-// huntWatch shows how a hunt advances.
+// huntWatch says how a hunt advances.
 type huntWatch struct {
-	out         io.Writer // nil for nowhere
-	terminal    bool
-	start, last time.Time
 	budget      time.Duration
 	evaluations int64
+
+	mu   sync.Mutex
+	last hunt.Progress
 }
 
 func (w *huntWatch) show(p hunt.Progress) {
-	now := time.Now()
-	every := 10 * time.Second
-	if w.terminal {
-		every = 500 * time.Millisecond
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = p
+}
+
+// text is the line at some time after the start. After the search, which ctx ends, the
+// worst instance is still to be shrunk and its optimum to be proven.
+func (w *huntWatch) text(ctx context.Context, took time.Duration) string {
+	w.mu.Lock()
+	p := w.last
+	w.mu.Unlock()
+	if ctx.Err() != nil || w.evaluations > 0 && p.Evaluations >= w.evaluations {
+		return fmt.Sprintf("%d evaluations, shrinking and proving the worst", p.Evaluations)
 	}
-	if now.Sub(w.last) < every {
-		return
-	}
-	w.last = now
-	if w.terminal {
-		fmt.Fprintf(w.out, "\r\x1b[K%.100s", w.line(now.Sub(w.start), p))
-	} else {
-		fmt.Fprintln(w.out, w.line(now.Sub(w.start), p))
-	}
+	return w.line(took, p)
 }
 
 // line is "12345 evaluations (2100/s), worst ratio 3.9312, ETA 40s".
@@ -324,10 +354,4 @@ func (w *huntWatch) line(took time.Duration, p hunt.Progress) string {
 		}
 	}
 	return fmt.Sprintf("%s, ETA %v", line, left.Round(time.Second))
-}
-
-func (w *huntWatch) clear() {
-	if w.out != nil && w.terminal {
-		fmt.Fprint(w.out, "\r\x1b[K")
-	}
 }

@@ -187,7 +187,7 @@ func TestWorst(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := huntFlags{policy: p.Policy, params: p.Params, model: string(in.Model), objective: p.Objective.String(), keep: "1", evaluations: 1}
+			f := huntFlags{policyFlags: policyFlags{policy: p.Policy, params: p.Params}, model: string(in.Model), objective: p.Objective.String(), keep: "1", evaluations: 1}
 			f.space.Jobs, f.space.GPUs = 1, 1
 			o, err := f.options(false)
 			if err != nil {

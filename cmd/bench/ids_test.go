@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/datasets"
+	"yardstick/datasets/tracetest"
 	"yardstick/sched"
 )
 
@@ -38,7 +39,7 @@ func TestIdsAreNames(t *testing.T) {
 			rows = append(rows, datasets.Row{Trace: "t", JobID: j.ID, SubmitS: datasets.Some(float64(j.Submit)), DurationS: datasets.Some(float64(j.Seconds)), GPUs: datasets.Some(1.0)})
 		}
 		path := filepath.Join(t.TempDir(), "t.parquet")
-		if err := datasets.WriteFile(path, datasets.All(rows)); err != nil {
+		if err := datasets.WriteFile(path, tracetest.All(rows)); err != nil {
 			t.Fatal(err)
 		}
 		for model, text := range models {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/suite"
 	"yardstick/datasets/instances"
+	"yardstick/internal/output"
 	"yardstick/sched"
 )
 
@@ -61,7 +61,7 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 					return usageError("-s %s: %w", key, err)
 				}
 			}
-			built, err := src.Build(seed)
+			built, err := src.Build(seed, &suite.Budget{})
 			if err != nil {
 				return usageError("%w", err)
 			}
@@ -219,7 +219,7 @@ func writeJobList(w io.Writer, in *sched.Instance) error {
 	rows := [][]string{{"id", "submit_s", "gpus", "duration_s", "weight", "user", "group"}}
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		if j.Elastic != nil || j.Sharing != nil || !j.ConstantIteration() {
+		if !j.OnlyStages() || !j.ConstantIteration() {
 			return fmt.Errorf("jobs[%d] %q has no single duration: it depends on where and how the job runs", i, j.Name)
 		}
 		duration, err := in.RunTime(sched.JobID(i), anyPlacement(in, j))
@@ -233,7 +233,7 @@ func writeJobList(w io.Writer, in *sched.Instance) error {
 		rows = append(rows, []string{name, decimal(j.Release), strconv.Itoa(j.Gang()), decimal(duration),
 			strconv.FormatFloat(j.Weight, 'g', -1, 64), j.User, j.Group})
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return output.NewCSV(w).WriteAll(rows)
 }
 
 // anyPlacement puts a job of one stage on the servers in order.

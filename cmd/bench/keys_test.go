@@ -17,6 +17,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/datasets/profile"
+	"yardstick/datasets/tracetest"
 	"yardstick/internal/tier"
 )
 
@@ -79,7 +80,7 @@ func keyTrace(t *testing.T, name string, gang, apart float64) string {
 	}
 	rows[2].GPUs = datasets.Some(64.0)
 	path := filepath.Join(t.TempDir(), name)
-	if err := datasets.WriteFile(path, datasets.All(rows)); err != nil {
+	if err := datasets.WriteFile(path, tracetest.All(rows)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -140,6 +141,7 @@ func kinds(t *testing.T) (list []kind, others map[string][]any) {
 		"instances.offeredLoad":          {-1, 0, 0.01, 0.05, 0.1, 0.3, 0.9, 2, 100},
 		"instances.weights":              {"unit", "random", "heavy"},
 		"instances.tooLarge":             {"error", "drop", "keep"},
+		"instances.storage":              {"0Gbps", "1GB/s", "40Gbps", "none"},
 		"instances.profiles":             {"builtin:v100", "builtin:h100", "none.parquet"},
 		"instances.sharing.interference": {factorsFile(t, func(i, _ int) float64 { return 1 + float64(i) }), factorsFile(t, func(i, j int) float64 { return 1 + float64(i*j) }), "none.parquet"},
 		"instances.methods":              {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
@@ -248,7 +250,7 @@ func planned(text string, settings ...string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString(s.Name + "\n")
+	fmt.Fprintln(&b, s.Name, s.Fresh)
 	if err := p.WriteLines(&b); err != nil {
 		return "", err
 	}

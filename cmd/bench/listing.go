@@ -1,12 +1,13 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"yardstick/internal/output"
 )
 
 // listing is a table of texts that a command prints in a format of the user's
@@ -29,7 +30,7 @@ func (l *listing) write(w io.Writer, format string) error {
 	case "md":
 		return l.markdown(w)
 	case "csv":
-		c := csv.NewWriter(w)
+		c := output.NewCSV(w)
 		return c.WriteAll(append([][]string{l.columns}, l.rows...))
 	case "json":
 		objects := make([]map[string]string, len(l.rows))
@@ -57,16 +58,27 @@ func (l *listing) shown() (list []int) {
 	return list
 }
 
+// shownRows are the rows as people see them.
+func (l *listing) shownRows() [][]string {
+	rows := make([][]string, len(l.rows))
+	for i, row := range l.rows {
+		for _, cell := range row {
+			rows[i] = append(rows[i], output.Name(cell))
+		}
+	}
+	return rows
+}
+
 func (l *listing) table(w io.Writer) error {
-	shown := l.shown()
+	shown, rows := l.shown(), l.shownRows()
 	width := make([]int, len(l.columns))
-	for _, row := range append([][]string{l.columns}, l.rows...) {
+	for _, row := range append([][]string{l.columns}, rows...) {
 		for k, v := range row {
 			width[k] = max(width[k], utf8.RuneCountInString(v))
 		}
 	}
 	var b strings.Builder
-	for i, row := range append([][]string{l.columns}, l.rows...) {
+	for i, row := range append([][]string{l.columns}, rows...) {
 		line := ""
 		for n, k := range shown {
 			text := row[k]
@@ -108,7 +120,7 @@ func (l *listing) markdown(w io.Writer) error {
 		}
 	}
 	b.WriteString("\n")
-	for _, row := range l.rows {
+	for _, row := range l.shownRows() {
 		line(func(k int) string { return row[k] })
 	}
 	_, err := io.WriteString(w, b.String())

@@ -12,6 +12,7 @@ import (
 
 	"yardstick/bench/record"
 	"yardstick/datasets"
+	"yardstick/datasets/tracetest"
 )
 
 // loadSuite chooses windows by load, sets the load of what is built, does both, and
@@ -42,7 +43,7 @@ func loadSuiteOf(t *testing.T) string {
 			GPUs: datasets.Some(float64(int(1) << rng.IntN(3)))})
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := datasets.WriteFile(path, datasets.All(rows)); err != nil {
+	if err := datasets.WriteFile(path, tracetest.All(rows)); err != nil {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(loadSuite, "TRACE", strconv.Quote(path))

@@ -18,17 +18,24 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
-	"yardstick/bench/pool"
+	"yardstick/bench/children"
 	"yardstick/bench/record"
+	"yardstick/bench/sandbox"
+	"yardstick/bench/suite"
 	"yardstick/bench/tables"
 	"yardstick/internal/output"
 	"yardstick/solvers/isolate"
 )
 
 func main() {
-	isolate.Main(catalogue.Solver) // does not return in a child process
-	pool.Main(catalogue.Resolve)   // nor does this
+	sandbox.Main()                   // does not return beside a stranger's program
+	isolate.Main(catalogue.Solver)   // does not return in a child process
+	children.Main(catalogue.Resolve) // nor does this
+	watchSpace()
 	spareMemory()
+	// What Go itself ends the program for, such as a thread that it cannot have, ends it
+	// by a signal: the code 2 that Go has for it means bad input here.
+	debug.SetTraceback("crash")
 	ctx, interrupts := interruptible()
 	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
 	if interrupts.Load() > 0 {
@@ -44,6 +51,9 @@ func spareMemory() {
 	m := record.ThisMachine()
 	if m.MemoryLimit > 0 {
 		m.RAM = min(m.RAM, m.MemoryLimit)
+	}
+	if space := addressSpace(); space > 0 {
+		m.RAM = min(m.RAM, space)
 	}
 	if m.GOMEMLIMIT == "" && m.RAM > 0 {
 		debug.SetMemoryLimit(m.RAM / 2)
@@ -69,16 +79,40 @@ func interruptible() (context.Context, *atomic.Int32) {
 	return ctx, &count
 }
 
-// The exit codes.
+// The exit codes, which exitCodes explains.
 const (
 	exitOK          = 0
 	exitInternal    = 1
-	exitUsage       = 2 // bad flags, suite, trace or instance
-	exitIncomplete  = 3 // some cell failed or is missing
-	exitGate        = 4 // a rule of bench gate is broken
-	exitInvalid     = 5 // an invalid schedule, or a cost below a proven bound
+	exitUsage       = 2
+	exitIncomplete  = 3
+	exitGate        = 4
+	exitInvalid     = 5
 	exitInterrupted = 130
 )
+
+// exitCodes is what bench --help and docs/running.md say of them.
+var exitCodes = []struct {
+	code  int
+	when  string
+	again bool // the same command may end otherwise: what calls it may try again
+}{
+	{exitOK, "done", false},
+	{exitInternal, "the machine or the program failed: a full or read-only disk, too many open files, no process to be had, a directory in use, an internal error", true},
+	{exitUsage, "bad input: flags, suite, trace, instance; a policy or method that does not apply to it; a directory that holds another run", false},
+	{exitIncomplete, "something is missing: a cell failed, a shard has not run, there is no answer within the limits, a download ended early", false},
+	{exitGate, "a rule of bench gate is broken", false},
+	{exitInvalid, "something is wrong: an invalid schedule, a cost below a proven bound, a theorem or a certificate that does not hold", false},
+	{exitInterrupted, "interrupted, by Ctrl-C or SIGTERM: what is finished is kept", true},
+}
+
+// describeExitCodes lists the exit codes, one to a line.
+func describeExitCodes() string {
+	var b strings.Builder
+	for _, c := range exitCodes {
+		fmt.Fprintf(&b, "  %3d  %s\n", c.code, c.when)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
 
 // exitError is an error with the exit code it calls for.
 type exitError struct {
@@ -98,7 +132,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, bench.ErrInvalidSchedule), errors.Is(err, tables.ErrBoundViolated), errors.Is(err, bench.ErrBoundRefuted), errors.Is(err, tables.ErrTheoremViolated):
 		return exitInvalid
-	case errors.Is(err, bench.ErrPanicked):
+	case errors.Is(err, bench.ErrPanicked), errors.Is(err, bench.ErrMachine):
 		return exitInternal
 	}
 	return exitIncomplete
@@ -137,24 +171,56 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) (code int) {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(errOut)
-	err := root.ExecuteContext(ctx)
+	err := knownCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	switch {
 	case stdout.err != nil:
 		fmt.Fprintf(errOut, "bench: cannot write standard output: %v\n", stdout.err)
 		return exitInternal
 	case err == nil:
 		return exitOK
-	case output.Full(err): // whatever the command takes it for
-		fmt.Fprintf(errOut, "bench: %v\n", err)
+	case output.Full(err), errors.Is(err, bench.ErrMachine): // whatever the command takes it for
+		fmt.Fprintf(errOut, "bench: %s\n", errorText(err))
 		return exitInternal
 	}
 	if coded, ok := errors.AsType[*exitError](err); ok {
-		fmt.Fprintf(errOut, "bench: %v\n", err)
+		fmt.Fprintf(errOut, "bench: %s\n", errorText(err))
 		return coded.code
 	}
 	// What is left are cobra's own errors: commands, flags and arguments.
-	fmt.Fprintf(errOut, "bench: %s; see bench --help\n", strings.Join(strings.Fields(err.Error()), " "))
+	fmt.Fprintf(errOut, "bench: %s; see bench --help\n", strings.Join(strings.Fields(errorText(err)), " "))
 	return exitUsage
+}
+
+// knownCommand returns an error where a group of commands is given one that it has not:
+// cobra prints the help of the group, as if all were well.
+func knownCommand(root *cobra.Command, args []string) error {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	helping := len(args) > 0 && args[0] == "help"
+	if helping {
+		args = args[1:]
+	}
+	c, rest, err := root.Find(args)
+	if err != nil && helping {
+		c, rest, err = root, args, nil
+	}
+	if err != nil || c.Runnable() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || c.Name() == "help" {
+		return nil // cobra says what is wrong, if anything is
+	}
+	var names []string
+	for _, child := range c.Commands() {
+		if child.IsAvailableCommand() {
+			names = append(names, child.Name())
+		}
+	}
+	hint := "one of " + strings.Join(names, ", ")
+	if near := suite.Nearest(rest[0], names); near != "" {
+		hint = "do you mean " + near + "?"
+	}
+	return usageError("%s has no command %q: %s", c.CommandPath(), rest[0], hint)
 }
 
 func (a *app) command() *cobra.Command {
@@ -165,7 +231,10 @@ func (a *app) command() *cobra.Command {
 and replays them online under published policies, verifies every schedule
 independently, and reports empirical ratios with proven denominators.
 
-Without further words, "bench run" runs an embedded suite on an embedded trace.`,
+Without further words, "bench run" runs an embedded suite on an embedded trace.
+
+Exit codes:
+` + describeExitCodes(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 
@@ -174,7 +243,7 @@ Without further words, "bench run" runs an embedded suite on an embedded trace.`
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
 	root.AddCommand(a.runCommand(), a.planCommand(), a.mergeCommand(), a.submitCommand(), a.manCommand(), a.reproduceCommand(), a.configCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
 		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand(),
-		a.huntCommand(), a.validateCommand(), a.boundCommand(), a.exportCommand(),
+		a.huntCommand(), a.scoreCommand(), a.explainCommand(), a.validateCommand(), a.boundCommand(), a.bracketCommand(), a.proveCommand(), a.exportCommand(),
 		a.compareCommand(), a.gateCommand())
 	complete(root)
 	return root

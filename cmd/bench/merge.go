@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +16,7 @@ import (
 )
 
 func (a *app) mergeCommand() *cobra.Command {
-	var anyBuild bool
+	var anyBuild, quiet bool
 	c := &cobra.Command{
 		Use:   "merge OUT [DIR...]",
 		Short: "Make the tables of a run whose shards ran apart",
@@ -23,17 +26,22 @@ shards are in OUT itself. The traces and instance files that the suite names mus
 at hand. Results are the same as those of a run without shards.
 
 Exit codes: 0 complete; 2 the directories do not belong together; 3 some cell
-failed or is missing: the tables hold what is there; 5 as for bench run.`,
+failed or is missing: the tables hold what is there; 5 as for bench run; 130
+interrupted: nothing was written, and the shards are as they were.`,
 		Example: `  bench merge results/night                # shards that shared a directory
   bench merge results/night node1 node2 node3`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.merge(args[0], args[1:], anyBuild) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.merge(c.Context(), args[0], args[1:], anyBuild, quiet)
+		},
 	}
 	c.Flags().BoolVar(&anyBuild, "any-build", false, "accept cells that another build of the program finished")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	return c
 }
 
-func (a *app) merge(out string, dirs []string, anyBuild bool) error {
+func (a *app) merge(ctx context.Context, out string, dirs []string, anyBuild, quiet bool) error {
+	words := shellLine(append([]string{"bench", "merge", out}, dirs...))
 	if len(dirs) == 0 {
 		dirs = []string{out}
 	}
@@ -57,6 +65,11 @@ func (a *app) merge(out string, dirs []string, anyBuild bool) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
+	claim, err := a.claim(ctx, out, bench.Claiming{File: file, Plan: plan, Instead: "choose another OUT"})
+	if err != nil {
+		return err
+	}
+	defer claim.Close()
 	j, err := journal.Open(folders...)
 	if err != nil {
 		return usageError("%w", err)
@@ -66,11 +79,18 @@ func (a *app) merge(out string, dirs []string, anyBuild bool) error {
 	if builds := j.Builds(); len(builds) > 1 && !anyBuild {
 		return usageError("the cells come from %d builds of the program, whose methods may differ: run all shards with one, or say --any-build", len(builds))
 	}
-	if err := file.Write(out); err != nil {
-		return err
-	}
 	store := bench.NewStore(j, bench.StoreOptions{})
-	results := bench.Collect(plan, store)
+	cells := int64(len(plan.Cells)) // each is read twice
+	steps := a.steps(quiet, func(done, total int64) string {
+		return fmt.Sprintf("%d%% of %d cells", 100*done/max(total, 1), total/2)
+	})
+	end := sync.OnceFunc(steps.End)
+	defer end()
+	results := bench.Collect(ctx, plan, store, func(done int) { steps.show(int64(done), 2*cells, "reading") })
+	stopped := interrupted("the shards keep every finished cell, and the tables in "+out+" are as they were", fmt.Sprintf("go on with %q", words))
+	if ctx.Err() != nil {
+		return stopped
+	}
 	a.unread(store)
 	var missing []string
 	for i := range results {
@@ -78,7 +98,15 @@ func (a *app) merge(out string, dirs []string, anyBuild bool) error {
 			missing = append(missing, fmt.Sprintf("%s on %s", plan.Cells[i].Method.Ref(), plan.Cells[i].Instance.Name))
 		}
 	}
-	err = a.tabulate(plan, results, out, tabulation{start: start, merged: true})
+	watch := func(done int) {
+		if steps.show(cells+int64(done), 2*cells, "verifying"); done == len(results) {
+			end() // what follows is printed
+		}
+	}
+	err = a.tabulate(ctx, plan, results, out, tabulation{start: start, merged: true, watch: watch})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return stopped
+	}
 	if len(missing) > 0 && exitOf(err) != exitInvalid {
 		return &exitError{exitIncomplete, fmt.Errorf("%d of %d cells are missing, the first: %s; run their shards, then merge again", len(missing), len(plan.Cells), missing[0])}
 	}

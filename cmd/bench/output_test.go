@@ -60,8 +60,9 @@ references: [exhaustive]
 		"run": {"run", suite, "-o", filepath.Join(dir, "again")}, "plan": {"plan", suite}, "merge": {"merge", filepath.Join(dir, "merged"), result},
 		"submit slurm": {"submit", "slurm", suite, "-o", filepath.Join(dir, "slurm"), "--shards", "2", "--dry-run"},
 		"reproduce":    {"reproduce"}, "report": {"report", result}, "verify": {"verify", result}, "compare": {"compare", result, result},
-		"gate": {"gate", result}, "solve": {"solve", instance}, "simulate": {"simulate", instance, "--policy", "sjf"}, "bound": {"bound", instance},
-		"export": {"export", instance, "--formulation", "time-indexed"}, "validate": {"validate", instance},
+		"gate": {"gate", result}, "prove": {"prove", instance, "-o", filepath.Join(dir, "proof")}, "solve": {"solve", instance}, "simulate": {"simulate", instance, "--policy", "sjf"}, "bound": {"bound", instance}, "bracket": {"bracket", instance, "--effort", "1"}, "score": {"score", table, write(t, "done.csv", "job,end\n1,10\n2,40\n"), "--gpus", "2"},
+		"explain": {"explain", result, "--method", run.Ratios[0].Method},
+		"export":  {"export", instance, "--formulation", "time-indexed"}, "validate": {"validate", instance},
 		"place":        {"place", "--profile", "builtin:v100/vgg19", "--gpus", "2", "--cluster", "2x2", "--methods", "heavy-edge"},
 		"hunt":         {"hunt", "--policy", "fifo", "--model", "gang", "--jobs", "2", "--gpus", "1", "--evaluations", "20"},
 		"dataset list": {"dataset", "list"}, "dataset fetch": nil, // it needs the network

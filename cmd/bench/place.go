@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/placing"
 	"yardstick/bench/record"
@@ -90,7 +92,7 @@ one below a proven bound; 130 interrupted.`,
 	fl.StringVar(&f.Inter, "inter", "10Gbps", "with --profile: bandwidth between servers")
 	fl.StringVar(&f.Intra, "intra", "300GB/s", "with --profile: bandwidth within a server")
 	fl.IntSliceVar(&f.Parts, "parts", nil, "GPUs to use on each of several servers, such as 8,4,2,2")
-	fl.Var(atLeast(1, &f.Fragmentations), "fragmentations", "number of random fragmentations of the cluster to place each job on")
+	fl.Var(between(1, maxFragmentations, &f.Fragmentations), "fragmentations", "number of random fragmentations of the cluster to place each job on")
 	fl.StringVar(&f.Order, "order", "index", "with --fragmentations: servers to take first: index, most or least (free GPUs)")
 	fl.Uint64Var(&f.Seed, "seed", 1, "with --fragmentations: master seed")
 	fl.StringSliceVar(&f.methods, "methods", []string{"combinatorial"}, "methods and sets of them")
@@ -120,13 +122,24 @@ func (a *app) place(ctx context.Context, c *cobra.Command, f placeFlags, args []
 	if leftOut > 0 {
 		fmt.Fprintf(a.err, "%d jobs are left out: bench place %v\n", leftOut, sched.ErrStageGraph)
 	}
-	start := time.Now()
-	results := placing.Run(ctx, cases, methods, placing.Options{Limits: milp.Limits{Time: f.timeLimit, Nodes: f.Nodes},
-		Progress: a.placeProgress(f.quiet), Debug: a.debug})
-	if !f.quiet && isTerminalWriter(a.err) {
-		fmt.Fprint(a.err, "\r\x1b[K")
+	if f.out != "" {
+		claim, err := a.claim(ctx, f.out, bench.Claiming{Instead: "choose another -o"})
+		if err != nil {
+			return err
+		}
+		defer claim.Close()
 	}
+	start := time.Now()
+	steps := a.steps(f.quiet, counted("placements"))
+	results := placing.Run(ctx, cases, methods, placing.Options{Limits: milp.Limits{Time: f.timeLimit, Nodes: f.Nodes},
+		Progress: func(done, total int, next string) { steps.show(int64(done), int64(total), next) }, Debug: a.debug})
+	steps.End()
 	failed, skipped := placing.Failures(results)
+	for _, err := range failed {
+		if errors.Is(err, bench.ErrMachine) { // the others were not even tried
+			return &exitError{exitInternal, err}
+		}
+	}
 	rows, violation := placing.Rows(results)
 	run := &record.Run{Placements: rows}
 	if run.Manifest, err = f.manifest(args, cases, methods, inputs, start); err != nil {
@@ -142,11 +155,16 @@ func (a *app) place(ctx context.Context, c *cobra.Command, f placeFlags, args []
 	if err := a.showReport(run, report.Options{Part: report.Summaries}); err != nil {
 		return err
 	}
-	return placeStatus(violation, failed, skipped)
+	where := "above"
+	if f.out != "" {
+		where = "above and in " + f.out
+	}
+	return placeStatus(violation, failed, skipped, where)
 }
 
-// placeStatus turns what went wrong, worst first, into the command's error.
-func placeStatus(violation error, failed []error, skipped int) error {
+// placeStatus turns what went wrong, worst first, into the command's error; where is what
+// was finished.
+func placeStatus(violation error, failed []error, skipped int, where string) error {
 	if violation != nil {
 		return &exitError{exitInvalid, violation}
 	}
@@ -160,29 +178,11 @@ func placeStatus(violation error, failed []error, skipped int) error {
 	case code != exitIncomplete:
 		return &exitError{code, failed[0]}
 	case skipped > 0:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d placements to go: what was finished is in the table", skipped)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d placements to go: what was finished is %s; the same command begins anew", skipped, where)}
 	case len(failed) > 0:
 		return &exitError{exitIncomplete, fmt.Errorf("%d placements failed, the first: %w", len(failed), failed[0])}
 	}
 	return nil
-}
-
-// placeProgress shows one line that is rewritten on a terminal, a plain line
-// every half minute elsewhere.
-func (a *app) placeProgress(quiet bool) func(done, total int, next string) {
-	if quiet {
-		return nil
-	}
-	terminal, last := isTerminalWriter(a.err), time.Now()
-	return func(done, total int, next string) {
-		switch {
-		case terminal:
-			fmt.Fprintf(a.err, "\r\x1b[K%.100s", fmt.Sprintf("%d/%d placements, %s", done, total, next))
-		case time.Since(last) > 30*time.Second:
-			last = time.Now()
-			fmt.Fprintf(a.err, "%d/%d placements, %s\n", done, total, next)
-		}
-	}
 }
 
 // check refuses flags that do not go together.

@@ -119,8 +119,7 @@ func (f *placeFlags) uniform() (sched.Cluster, error) {
 	left, right, ok := strings.Cut(f.Cluster, "x")
 	servers, err1 := strconv.Atoi(left)
 	gpus, err2 := strconv.Atoi(right)
-	const most = 10_000 // of an instance
-	if !ok || err1 != nil || err2 != nil || servers < 1 || gpus < 1 || servers > most || gpus > most {
+	if !ok || err1 != nil || err2 != nil || servers < 1 || gpus < 1 || servers > sched.MaxGPUs || gpus > sched.MaxGPUs {
 		return sched.Cluster{}, usageError("--cluster %q: write SERVERSxGPUS, such as 250x8", f.Cluster)
 	}
 	return sched.Uniform(servers, gpus, inter, intra), nil

@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bench/journal"
 	"yardstick/bench/record"
 	"yardstick/bench/reproduce"
+	"yardstick/internal/program"
 )
 
 type reproduceFlags struct {
@@ -47,7 +51,7 @@ a name, lists what there is. Interrupted, the same command goes on where it was.
 	c.Flags().StringVarP(&f.out, "out", "o", "", "directory of results and figures (default results/reproduce/NAME)")
 	c.Flags().Float64Var(&f.scale, "scale", 1, "fraction of the paper's number of jobs")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of what no suite holds")
-	c.Flags().VarP(atLeast(1, &f.workers), "jobs", "j", "cells at a time (default one per core)")
+	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
@@ -73,7 +77,14 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	if !(f.scale > 0 && f.scale <= 1) {
 		return usageError("--scale %v: it must be above 0 and at most 1, the paper's own size", f.scale)
 	}
-	again := fmt.Sprintf("bench reproduce %s --scale %v", name, f.scale)
+	words := []string{"bench", "reproduce", name, "--scale", fmt.Sprint(f.scale)}
+	if f.seed != 1 {
+		words = append(words, "--seed", fmt.Sprint(f.seed))
+	}
+	if f.out != "" {
+		words = append(words, "-o", f.out)
+	}
+	again := shellLine(words)
 	if f.out == "" {
 		size := ""
 		if f.scale != 1 {
@@ -81,19 +92,22 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 		}
 		f.out, f.suites = filepath.Join("results", "reproduce", name+size), filepath.Join("results", "reproduce", "suites"+size)
 	} else {
-		f.suites, again = f.out, again+" -o "+f.out
+		f.suites = f.out
 	}
 	in := reproduce.Input{Seed: f.seed, Scale: f.scale}
-	for _, suite := range item.Suites {
+	for i, suite := range item.Suites {
+		if ctx.Err() != nil {
+			return interrupted(fmt.Sprintf("%d of %d suites are finished and kept in %s", i, len(item.Suites), f.suites), fmt.Sprintf("go on with %q", again))
+		}
 		run, err := a.runReproduction(ctx, suite, again, f)
 		if err != nil {
 			return err
 		}
 		in.Runs = append(in.Runs, run)
 	}
-	out, err := item.Make(ctx, in)
+	out, err := a.makeItem(ctx, &item, in, f, again)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
@@ -122,6 +136,50 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	}
 	_, err = io.WriteString(a.out, text.String())
 	return err
+}
+
+// makeItem makes an item. The parts that it computes are kept in a journal in the item's
+// directory.
+func (a *app) makeItem(ctx context.Context, item *reproduce.Item, in reproduce.Input, f reproduceFlags, again string) (*reproduce.Output, error) {
+	folder := filepath.Join(f.out, journal.Folder)
+	j, err := journal.Open(folder)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	defer j.Close()
+	if n := len(j.Damaged); n > 0 {
+		fmt.Fprintf(a.err, "%d damaged entries in the journal, the first at %s: these parts are computed again\n", n, j.Damaged[0])
+	}
+	header := journal.Header{Build: program.Build(), Machine: record.ThisMachine().ID(), Plan: item.Name, Created: time.Now().UTC()}
+	j.Start(folder, header)
+	id := func(part string) string {
+		return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%v\n%s", item.Name, in.Seed, in.Scale, part)))
+	}
+	steps := a.steps(f.quiet, counted("parts of "+item.Name))
+	in.Parts.Find = func(part string) ([]byte, bool) {
+		entry, ok := j.Find(id(part))
+		if !ok || f.force || entry.Header.Build != header.Build || entry.Header.Machine != header.Machine { // times hold for a machine
+			return nil, false
+		}
+		content, err := j.Read(entry)
+		steps.reused()
+		return content, err == nil
+	}
+	done, total := 0, 0
+	in.Parts.Keep = func(part string, content []byte) error { return j.Append(id(part), content) }
+	in.Parts.Show = func(d, n int, next string) {
+		done, total = d, n
+		steps.show(int64(d), int64(n), next)
+	}
+	out, err := item.Make(ctx, in)
+	steps.End()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, interrupted(fmt.Sprintf("%d of %d parts are kept in %s", done, total, folder), fmt.Sprintf("go on with %q", again))
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", item.Name, err)
+	}
+	return out, nil
 }
 
 // runReproduction runs one suite of an item and returns its records.

@@ -134,7 +134,7 @@ func (p *reproduced) run(t *testing.T, name string) *record.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := tables.Rows(plan, bench.Run(context.Background(), plan, bench.Options{}))
+	run, err := tables.Rows(t.Context(), plan, bench.Run(context.Background(), plan, bench.Options{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +219,17 @@ func checkOutput(t *testing.T, item *reproduce.Item, out *reproduce.Output) {
 // at all with its results.
 func TestReproduceShares(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.1", "-q")
-	code, out, errOut := benchCommand(t, "reproduce", "sjf-bsbf-fig4", "--scale", "0.1", "-q")
+	mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.06", "-q")
+	code, out, errOut := benchCommand(t, "reproduce", "sjf-bsbf-fig4", "--scale", "0.06", "-q")
 	if code != 0 || !strings.Contains(errOut, "cells were finished before") || !strings.Contains(out, "Average queueing time by task") {
 		t.Errorf("the second item ends with %d: %s\n%s", code, errOut, out)
 	}
-	for _, path := range []string{"sjf-bsbf-fig4-0.1/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.1/sjf-bsbf-table2.txt", "suites-0.1/sjf-bsbf-physical/manifest.json"} {
+	for _, path := range []string{"sjf-bsbf-fig4-0.06/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.06/sjf-bsbf-table2.txt", "suites-0.06/sjf-bsbf-physical/manifest.json"} {
 		if _, err := os.Stat(filepath.Join("results", "reproduce", path)); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, _, errOut := benchCommand(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.05", "-q"); strings.Contains(errOut, "finished before") {
+	if _, _, errOut := benchCommand(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.03", "-q"); strings.Contains(errOut, "finished before") {
 		t.Errorf("another scale: %s", errOut)
 	}
 }

@@ -19,13 +19,13 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
+	"yardstick/bench/children"
 	"yardstick/bench/journal"
-	"yardstick/bench/pool"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
 	"yardstick/bench/tables"
 	"yardstick/internal/input"
-	"yardstick/sched"
+	"yardstick/internal/program"
 )
 
 //go:embed suites/quick.yaml
@@ -62,8 +62,12 @@ finished is kept in the result directory at once: after Ctrl-C, a crash or a kil
 the same command goes on where it was. A result directory in place of a suite runs
 what is missing of its plan.
 
-Exit codes: 0 all cells done; 2 bad suite, trace or instance; 3 some cell
-failed; 5 an invalid schedule or a cost below a proven bound; 130 interrupted.`,
+A result directory holds one run. While something is at work there others are refused;
+another suite is refused unless --force has it replace the run.
+
+Exit codes: 0 all cells done; 1 the machine failed: the same command goes on; 2 bad
+suite, trace or instance, or another run's directory; 3 some cell failed; 5 an invalid
+schedule or a cost below a proven bound; 130 interrupted.`,
 		Example: `  bench run
   bench run suite.yaml -o results/first -j 2
   bench run suite.yaml --set slice.jobs=6,8 --set seed=2
@@ -75,11 +79,11 @@ failed; 5 an invalid schedule or a cost below a proven bound; 130 interrupted.`,
 		},
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME)")
-	c.Flags().VarP(atLeast(1, &f.workers), "jobs", "j", "cells at a time (default one per core)")
+	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
 	c.Flags().Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of each solve; 0 for none (default the suite's)")
 	c.Flags().StringVar(&f.shard, "shard", "", "run one part of the cells, i/n, or auto in an array of Slurm or Kubernetes; bench merge then makes the tables")
-	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
+	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished, and replace another suite's")
 	c.Flags().BoolVar(&f.retryFailed, "retry-failed", false, "run the cells again that failed")
 	c.Flags().BoolVar(&f.anyBuild, "any-build", false, "use cells that another build of the program finished")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
@@ -113,6 +117,15 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 	if f.workers == 0 {
 		f.workers = runtime.GOMAXPROCS(0)
 	}
+	instead := "choose another -o, or replace it with --force"
+	if shard.Count > 1 {
+		instead = "shards of one directory belong to one plan; choose another -o"
+	}
+	claim, err := a.claim(ctx, f.out, bench.Claiming{File: file, Plan: plan, Shared: shard.Count > 1, Force: f.force, Instead: instead})
+	if err != nil {
+		return err
+	}
+	defer claim.Close()
 	store, err := openStore(f, file, shard)
 	if err != nil {
 		return err
@@ -121,26 +134,26 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 	a.damaged(store.journal)
 
 	start := time.Now()
-	workers := pool.New(plan.Suite.Limits, f.workers)
+	workers := children.New(plan.Suite.Limits, f.workers)
 	workers.Debug = a.debug
 	defer workers.Close()
-	progress := &bench.Progress{Terminal: isTerminalWriter(a.err)}
-	if !f.quiet {
-		progress.W = a.err
-	}
+	progress := &bench.Progress{Line: a.line(f.quiet)}
 	results := bench.Run(ctx, plan, bench.Options{Workers: f.workers, Progress: progress, Debug: a.debug, Execute: workers.Run, Store: store.Store, Shard: shard})
 	if err := store.Err(); err != nil {
-		return err
+		return &exitError{exitInternal, err}
 	}
 	a.unread(store.Store)
 	again := rerun(f, args)
 	if f.again != "" {
 		again = f.again
 	}
+	if err := bench.Stopped(results); err != nil {
+		return &exitError{exitInternal, fmt.Errorf("%w; what is finished is kept: when that is mended, go on with %q", err, again)}
+	}
 	if shard.Count > 1 {
 		return a.endShard(results, shard, f.out, again)
 	}
-	return a.tabulate(plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again, silent: f.silent})
+	return a.tabulate(context.WithoutCancel(ctx), plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again, silent: f.silent})
 }
 
 // rerun is the command that goes on with an interrupted run.
@@ -153,6 +166,11 @@ func rerun(f runFlags, args []string) string {
 	if f.shard != "" {
 		parts = append(parts, "--shard", f.shard)
 	}
+	return shellLine(parts)
+}
+
+// shellLine is a command line, its words quoted for a shell where that is needed.
+func shellLine(parts []string) string {
 	for i, p := range parts {
 		if strings.ContainsAny(p, " {}()*?&;'\"") {
 			parts[i] = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
@@ -208,29 +226,39 @@ type resultStore struct {
 func (s *resultStore) close() { _ = s.journal.Close() } // what matters was synced, or is told by Err
 
 func openStore(f runFlags, file *bench.PlanFile, shard bench.Shard) (*resultStore, error) {
-	if shard.Count > 1 {
-		if old, err := bench.ReadPlanFile(f.out); err == nil && old.PlanID != file.PlanID {
-			return nil, usageError("%s holds plan %s (%s), and this is plan %s: shards of one directory belong to one plan; choose another -o", f.out, old.PlanID, old.Suite, file.PlanID)
-		}
-	}
-	if err := file.Write(f.out); err != nil {
-		return nil, fmt.Errorf("writing the plan into %s: %w", f.out, err)
-	}
 	folder := filepath.Join(f.out, journal.Folder)
 	j, err := journal.Open(folder)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	h := journal.Header{Build: record.BuildID(), Machine: record.ThisMachine().ID(), Plan: file.PlanID, Created: time.Now().UTC()}
+	h := journal.Header{Build: program.Build(), Machine: record.ThisMachine().ID(), Plan: file.PlanID, Created: time.Now().UTC()}
 	if shard.Count > 1 {
 		h.Shard = fmt.Sprintf("%d/%d", shard.Index+1, shard.Count)
 	}
 	j.Start(folder, h)
-	o := bench.StoreOptions{Build: h.Build, Machine: h.Machine, Force: f.force, RetryFailed: f.retryFailed}
+	o := bench.StoreOptions{Build: h.Build, Machine: h.Machine, Force: f.force, RetryFailed: f.retryFailed, RetryKilled: true}
 	if f.anyBuild {
 		o.Build = ""
 	}
 	return &resultStore{bench.NewStore(j, o), j}, nil
+}
+
+// claim takes a result directory for what is to run there.
+func (a *app) claim(ctx context.Context, dir string, c bench.Claiming) (*bench.Claim, error) {
+	c.Resolve, c.Command = catalogue.Resolve, strings.Join(strings.Fields(strings.Join(os.Args, " ")), " ")
+	claim, err := c.Take(ctx, dir)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing has run")}
+	case errors.Is(err, bench.ErrBusy):
+		return nil, &exitError{exitInternal, err}
+	case err != nil:
+		return nil, usageError("%w", err)
+	}
+	if claim.Note != "" {
+		fmt.Fprintln(a.err, claim.Note)
+	}
+	return claim, nil
 }
 
 // unread tells of entries that do not count although their hashes are right.
@@ -276,18 +304,23 @@ type tabulation struct {
 	again   string // the command that goes on
 	merged  bool   // the cells come from shards
 	silent  bool   // no report
+
+	watch func(done int) // is told how many cells are in the tables; nil for nobody
 }
 
 // tabulate writes the tables of the results, prints the report and says what
-// went wrong.
-func (a *app) tabulate(plan *bench.Plan, results []bench.CellResult, dir string, t tabulation) error {
+// went wrong. After ctx has ended it writes nothing, and returns its error.
+func (a *app) tabulate(ctx context.Context, plan *bench.Plan, results []bench.CellResult, dir string, t tabulation) error {
 	reused := 0
 	for i := range results {
 		if results[i].Reused {
 			reused++
 		}
 	}
-	rows, violation := tables.Rows(plan, results)
+	rows, violation := tables.Rows(ctx, plan, results, t.watch)
+	if rows == nil {
+		return violation
+	}
 	failed, skipped := bench.Failures(results)
 	var err error
 	rows.Manifest, err = a.manifest(plan, t.inputs, t.start)
@@ -358,12 +391,19 @@ func newPlan(file *bench.PlanFile) (*bench.Plan, error) {
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	file.PlanID, file.Cells = plan.ID(), len(plan.Cells)
+	file.PlanID, file.Cells, file.MaxJobs = plan.ID(), len(plan.Cells), plan.MaxJobs
 	return plan, nil
 }
 
-// notes prints what was dropped on the way from traces to instances.
+// notes prints what was dropped on the way from traces to instances, and which methods cannot run.
 func (a *app) notes(plan *bench.Plan) {
+	broken := map[string]bool{}
+	for _, c := range plan.Cells {
+		if err, name := bench.Broken(c.Method), c.Method.Ref().String(); err != nil && !broken[name] {
+			broken[name] = true
+			fmt.Fprintf(a.err, "%s cannot run, and its cells fail: %v\n", name, err)
+		}
+	}
 	for _, in := range plan.Instances {
 		if in.Note != "" {
 			fmt.Fprintln(a.err, in.Note)
@@ -421,7 +461,7 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) planLoads(plan *bench.Plan) {
 	var loads []record.Opt[float64]
 	for i, in := range plan.Instances {
-		if in.Model != sched.ModelElastic {
+		if in.Model.Gangs() {
 			loads = append(loads, in.OfferedLoad())
 		}
 		if i+1 < len(plan.Instances) && plan.Instances[i+1].Family == in.Family && maps.Equal(plan.Instances[i+1].Swept, in.Swept) {

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,23 +20,34 @@ import (
 	"yardstick/datasets"
 	"yardstick/datasets/instances"
 	"yardstick/datasets/joblist"
+	"yardstick/internal/output"
 	"yardstick/sched"
 	"yardstick/sched/verify"
+	"yardstick/solvers/milp"
 )
 
 type simulateFlags struct {
-	policy        string
-	params        map[string]string
+	policyFlags
+	timeLimit     time.Duration
 	out, schedule string
 	gpus          int
 	servers       int
 	gpusPerServer int
 	inter, intra  string
 	gantt         string
+	instance      string
+	model         string
+	storage       instances.Storage
+	memory        sched.Bytes
+	xi            float64
+	given         []string // the flags about a job list, of those given
 }
 
+// listFlags are the flags about a job list.
+var listFlags = []string{"gpus", "servers", "gpus-per-server", "inter", "intra", "model", "storage", "gpu-memory", "xi"}
+
 func (a *app) simulateCommand() *cobra.Command {
-	f := simulateFlags{}
+	f := simulateFlags{storage: instances.Storage{None: true}, memory: 24e9}
 	c := &cobra.Command{
 		Use:   "simulate INSTANCE|JOBS --policy POLICY",
 		Short: "Replay an instance or a plain job list under one online policy",
@@ -44,64 +56,89 @@ schedule and prints its costs.
 
 A job list is a CSV file (gzip too) or a Parquet file with a column each for
 submit time, GPUs and duration, in seconds; it needs --gpus, or --servers with
---gpus-per-server. With -o, start and finish of every job are written as CSV, so
+--gpus-per-server. Its jobs run to completion on GPUs of their own, or with
+--model preemptive may be preempted, at no cost unless --storage says how fast
+checkpoints are read and written, or with --model sharing may share GPUs in pairs.
+A policy that orders by a column (-p order=column:NAME) reads that column too. With -o, start and finish of every job are written as CSV, so
 that they can be compared job by job with another simulator's. Their clock is the
 input's: that of the list's submit times, or the instance's. The schedule and
 the Gantt chart count from the instance's epoch, of a job list the first submit
-time.`,
+time.
+
+A policy in any language is a program that answers questions, one line of JSON each:
+--policy-command "python3 mine.py" starts it, kept from files, network and processes
+of this machine. --policy stdio is for a program that starts bench instead: questions
+go to standard output, answers come from standard input, and the costs are in the last
+line. docs/protocol-policy.md has the protocol.`,
+		Example: `  bench simulate instance.json --policy sjf -p blocking=skip
+  bench simulate jobs.csv --gpus 64 --policy-command "python3 mine.py" -p predictor=perfect`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.simulate(c.Context(), f, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, name := range listFlags {
+				if c.Flags().Changed(name) {
+					f.given = append(f.given, "--"+name)
+				}
+			}
+			if c.Flags().Changed("xi") && !(f.xi >= 1) {
+				return usageError("--xi %v: it must be at least 1", f.xi)
+			}
+			return a.simulate(c.Context(), f, args[0])
+		},
 	}
-	c.Flags().StringVar(&f.policy, "policy", "", "the policy, such as fifo or sjf")
-	c.Flags().StringToStringVarP(&f.params, "param", "p", nil, "a parameter of the policy, such as blocking=skip; may be repeated")
+	f.add(c.Flags(), "fifo or sjf")
+	c.Flags().Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of the run; 0 for none")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "CSV file for start and finish per job")
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().StringVar(&f.gantt, "gantt", "", "SVG file for a Gantt chart of the schedule")
-	c.Flags().Var(atLeast(1, &f.gpus), "gpus", "for a job list: GPUs of the cluster, as one server")
-	c.Flags().Var(atLeast(1, &f.servers), "servers", "for a job list: number of servers")
-	c.Flags().Var(atLeast(1, &f.gpusPerServer), "gpus-per-server", "for a job list: GPUs of each server")
+	c.Flags().Var(between(1, sched.MaxGPUs, &f.gpus), "gpus", "for a job list: GPUs of the cluster, as one server")
+	c.Flags().Var(between(1, sched.MaxGPUs, &f.servers), "servers", "for a job list: number of servers")
+	c.Flags().Var(between(1, sched.MaxGPUs, &f.gpusPerServer), "gpus-per-server", "for a job list: GPUs of each server")
 	c.Flags().StringVar(&f.inter, "inter", "10Gbps", "for a job list: bandwidth between servers")
 	c.Flags().StringVar(&f.intra, "intra", "300GB/s", "for a job list: bandwidth within a server")
+	c.Flags().StringVar(&f.model, "model", "gang", "for a job list: gang, preemptive or sharing")
+	c.Flags().TextVar(&f.storage, "storage", f.storage, "for a job list of the preemptive model: bandwidth of the storage of checkpoints, or none")
+	c.Flags().TextVar(&f.memory, "gpu-memory", f.memory, "for a job list of the sharing model: memory of a GPU")
+	c.Flags().Float64Var(&f.xi, "xi", 0, "for a job list of the sharing model: interference of every pair of jobs, in place of the built-in table")
+	c.Flags().StringVar(&f.instance, "instance", "", "JSON file for the instance, as suites read it")
 	return c
 }
 
 func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error {
-	if f.policy == "" {
-		return usageError("--policy is missing: name one, such as --policy sjf")
+	ref, err := f.ref("sjf")
+	if err != nil {
+		return err
 	}
-	method, err := catalogue.Resolve(suite.MethodRef{Name: f.policy, Params: f.params})
+	if ref.Name == catalogue.StdioName {
+		return a.simulateStdio(ctx, &f, ref, path)
+	}
+	method, err := catalogue.Resolve(ref)
 	if err != nil {
 		return usageError("%w", err)
 	}
 	if method.Kind() != bench.Online {
-		return usageError("%s is not an online policy: use bench solve for exact methods", f.policy)
+		return usageError("%s is not an online policy: use bench solve for exact methods", ref)
+	}
+	if err := bench.Broken(method); err != nil {
+		return usageError("%s: %w", ref, err)
 	}
 	in, submits, err := f.load(path)
 	if err != nil {
 		return err
 	}
 	if err := bench.Suits(method, in); err != nil {
+		if submits != nil {
+			return usageError("%s: %w: --model chooses what a job list is made into", path, err)
+		}
 		return usageError("%s: %w", path, err)
 	}
-	v, err := a.runMethod(ctx, method, in, suite.DefaultObjective, suite.Limits{})
+	v, err := a.runMethod(ctx, method, in, suite.DefaultObjective, suite.Limits{Cell: f.timeLimit}, false)
 	if err != nil {
 		return err
 	}
-	if err := a.writeSchedule(f.schedule, v.verified); err != nil {
-		return err
+	if v.outcome.Termination == milp.Skipped { // which shows in the middle of a replay only
+		return usageError("%s: %s", path, v.outcome.Message)
 	}
-	if f.out != "" {
-		if err := a.writeFile(f.out, func(w io.Writer) error { return writeJobs(w, v.verified, submits) }); err != nil {
-			return err
-		}
-	}
-	if f.gantt != "" {
-		if err := a.writeGantt(f.gantt, method.Ref().String(), v.verified); err != nil {
-			return err
-		}
-	}
-	a.printCosts(method.Ref().String(), v.verified)
-	return nil
+	return a.writeSimulated(&f, method.Ref().String(), v.verified, submits)
 }
 
 // load reads an instance, or a job list with the cluster of the flags. Of a job
@@ -109,21 +146,25 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 // job.
 func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, error) {
 	if strings.HasSuffix(path, ".json") {
-		if f.gpus != 0 || f.servers != 0 || f.gpusPerServer != 0 {
-			return nil, nil, usageError("%s holds its own cluster: --gpus, --servers and --gpus-per-server go with a job list", path)
+		if len(f.given) > 0 {
+			return nil, nil, usageError("%s holds its own cluster and model: %s goes with a job list", path, strings.Join(f.given, ", "))
 		}
 		in, err := readInstance(path)
 		return in, nil, err
 	}
-	cluster, err := f.cluster()
+	cluster, err := f.uniform()
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := joblist.Read(path, joblist.Defaults())
+	columns := joblist.Defaults()
+	if key := catalogue.Column(suite.MethodRef{Name: f.policy, Params: f.params}); key != "" {
+		columns.Keys = []string{key}
+	}
+	list, err := joblist.Read(path, columns)
 	if err != nil {
 		return nil, nil, usageError("%w", err)
 	}
-	trace, err := datasets.NewTrace(datasets.All(list.Rows), datasets.Selection{})
+	trace, err := datasets.NewTrace(list.Rows(), datasets.Selection{})
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}
@@ -134,18 +175,37 @@ func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, e
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}
-	in, err := instances.Gang(&windows[0], instances.GangOptions{Common: instances.Common{Name: path, Cluster: cluster}})
+	common := instances.Common{Name: path, Cluster: cluster, Keys: columns.Keys, KeysOf: map[string][]float64{}}
+	for i := range list.Jobs {
+		if j := &list.Jobs[i]; j.Keys != nil {
+			common.KeysOf[j.ID] = j.Keys
+		}
+	}
+	in, err := f.build(&windows[0], common)
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}
-	submits := make(map[string]string, len(list.Rows))
-	for i := range list.Rows {
-		submits[list.Rows[i].JobID] = list.Submits[i]
+	submits := make(map[string]string, len(list.Jobs))
+	for i := range list.Jobs {
+		submits[list.Jobs[i].ID] = list.Jobs[i].Submit
 	}
 	return in, submits, nil
 }
 
-func (f *simulateFlags) cluster() (sched.Cluster, error) {
+// build makes the instance of a job list, in which a job runs for as long as the list
+// says.
+func (f *simulateFlags) build(w *datasets.Window, common instances.Common) (*sched.Instance, error) {
+	src := suite.Source{Model: sched.Model(f.model), Storage: f.storage, GPUMemory: f.memory, Sharing: suite.SharingRef{Xi: f.xi}}
+	var keys []string
+	for flag, key := range map[string]string{"--storage": "storage", "--gpu-memory": "gpuMemory", "--xi": "sharing.xi"} {
+		if slices.Contains(f.given, flag) {
+			keys = append(keys, key)
+		}
+	}
+	return src.BuildList(w, common, keys...)
+}
+
+func (f *simulateFlags) uniform() (sched.Cluster, error) {
 	var inter, intra sched.Bandwidth
 	if err := inter.UnmarshalText([]byte(f.inter)); err != nil {
 		return sched.Cluster{}, usageError("--inter: %w", err)
@@ -168,7 +228,7 @@ func (f *simulateFlags) cluster() (sched.Cluster, error) {
 func writeJobs(w io.Writer, v *verify.Verified, submits map[string]string) error {
 	in := v.Instance()
 	clock := newListClock(submits)
-	c := csv.NewWriter(w)
+	c := output.NewCSV(w)
 	rows := [][]string{{"job", "submit_s", "gpus", "start_s", "finish_s"}}
 	for _, t := range v.Jobs() {
 		j := &in.Jobs[t.Job]

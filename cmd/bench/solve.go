@@ -14,7 +14,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
-	"yardstick/bench/pool"
+	"yardstick/bench/children"
 	"yardstick/bench/suite"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -22,13 +22,14 @@ import (
 )
 
 type solveFlags struct {
-	formulation string
-	solver      string
-	objective   string
-	slot        string
-	program     string
-	schedule    string
-	limits      suite.Limits
+	method    string
+	solver    string
+	objective string
+	slot      string
+	program   string
+	schedule  string
+	limits    suite.Limits
+	quiet     bool
 }
 
 func (a *app) solveCommand() *cobra.Command {
@@ -37,24 +38,27 @@ func (a *app) solveCommand() *cobra.Command {
 		Use:   "solve INSTANCE",
 		Short: "Solve one instance exactly: status, schedule, proven bound, gap",
 		Long: `Solves the instance (JSON) for one objective by an exact method, and prints what
-is known afterwards. Without --formulation the method is the first of those for the
+is known afterwards. Without --method the method is the first of those for the
 instance's model that applies.
 
-Formulations:
+Methods:
 ` + describeExact() + `
+
+Ctrl-C ends the search, and the best schedule and bound found so far are printed and
+written as at its end; once more, and the command leaves at once.
 
 Time-indexed programs are rounded down for the bound and up for the schedule; their
 solvers are branch (certified) and lpsolve-mip (claims only). The program of starts
 knows how many GPUs there are; that of configurations also packs what runs in every
 slot into the servers, and that of servers gives every job its own.
 
-Exit codes: 0 if there is a schedule or a proven bound; 2 for bad flags or instances;
-3 if there is no answer, as the method does not apply or the limits are too tight; 5
-if an answer is found to be wrong.`,
+Exit codes: 0 if there is a schedule or a proven bound; 2 for bad flags or instances,
+and where the method does not apply; 3 if there is no answer within the limits; 5 if an
+answer is found to be wrong; 130 interrupted.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.solve(c.Context(), f, args[0]) },
 	}
-	c.Flags().StringVar(&f.formulation, "formulation", "", strings.Join(catalogue.ExactNames(""), ", ")+" (default by the instance's model)")
+	c.Flags().StringVar(&f.method, "method", "", strings.Join(catalogue.ExactNames(""), ", ")+" (default by the instance's model)")
 	c.Flags().StringVar(&f.solver, "solver", "", "for time-indexed: "+strings.Join(catalogue.Solvers(), " or "))
 	c.Flags().StringVar(&f.slot, "slot", "", "for time-indexed: slot length, such as 60s")
 	c.Flags().StringVar(&f.program, "program", "", "for time-indexed: starts, configurations or servers")
@@ -62,6 +66,9 @@ if an answer is found to be wrong.`,
 	c.Flags().StringVar(&f.schedule, "schedule", "", "JSON file for the schedule, as bench verify reads it")
 	c.Flags().Var(atLeast(0, &f.limits.Solve), "time-limit", "wall-clock limit; 0 for none")
 	c.Flags().Var(atLeast(0, &f.limits.Nodes), "nodes", "node limit; 0 for none")
+	c.Flags().StringVar(&f.method, "formulation", "", "as --method")
+	_ = c.Flags().MarkDeprecated("formulation", "it is called --method now")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
 }
 
@@ -75,9 +82,9 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 		return err
 	}
 	names := catalogue.ExactNames(in.Model)
-	if f.formulation != "" {
-		if names = []string{f.formulation}; !slices.Contains(catalogue.ExactNames(""), f.formulation) {
-			return usageError("--formulation: %q is unknown: %s", f.formulation, strings.Join(catalogue.ExactNames(""), ", "))
+	if f.method != "" {
+		if names = []string{f.method}; !slices.Contains(catalogue.ExactNames(""), f.method) {
+			return usageError("--method: %q is unknown: %s", f.method, strings.Join(catalogue.ExactNames(""), ", "))
 		}
 	}
 	f.limits.Cell = f.limits.Solve
@@ -97,7 +104,7 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 		if err != nil {
 			return usageError("%w", err)
 		}
-		r, err := a.runMethod(ctx, method, in, objective, f.limits)
+		r, err := a.runMethod(ctx, method, in, objective, f.limits, f.quiet)
 		if err != nil {
 			return err
 		}
@@ -106,12 +113,30 @@ func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
 			continue
 		}
 		a.printSolution(ref, objective, r)
+		if ctx.Err() != nil {
+			return a.endSolve(f.schedule, r)
+		}
 		if r.verified == nil && len(r.outcome.Bounds) == 0 {
 			return &exitError{exitIncomplete, fmt.Errorf("%s: %s has no answer within the limits: raise --time-limit or --nodes", path, ref)}
 		}
 		return a.writeSchedule(f.schedule, r.verified)
 	}
-	return &exitError{exitIncomplete, fmt.Errorf("%s: there is no answer: %s", path, strings.Join(reasons, "; "))}
+	return usageError("%s: there is no answer: %s", path, strings.Join(reasons, "; "))
+}
+
+// endSolve says what is left of a search that was interrupted.
+func (a *app) endSolve(path string, r *solved) error {
+	kept := "the best schedule and bound so far are above"
+	switch {
+	case r.verified == nil && len(r.outcome.Bounds) == 0:
+		kept = "no schedule was found and no bound proven by then"
+	case path != "" && r.verified != nil:
+		if err := a.writeSchedule(path, r.verified); err != nil {
+			return err
+		}
+		kept += ", and the schedule is in " + path
+	}
+	return interrupted(kept, "the same command begins anew")
 }
 
 func describeExact() string {
@@ -130,15 +155,24 @@ type solved struct {
 }
 
 // runMethod runs one method on one instance the way a suite would, in a child
-// process.
-func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective, limits suite.Limits) (*solved, error) {
-	workers := pool.New(limits, 1)
-	workers.Debug, workers.Raise = a.debug, "--time-limit"
+// process. Interrupted, it returns what the method has by then.
+func (a *app) runMethod(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective, limits suite.Limits, quiet bool) (*solved, error) {
+	workers := children.New(limits, 1)
+	workers.Debug, workers.Raise, workers.SoFar = a.debug, "--time-limit", true
 	defer workers.Close()
+	line, start := a.line(quiet), time.Now()
+	line.Begin(func(now time.Time) string {
+		took := now.Sub(start).Round(time.Second)
+		if limits.Solve == 0 {
+			return fmt.Sprintf("%s, %v", m.Ref(), took)
+		}
+		return fmt.Sprintf("%s, %v of at most %v, ETA %v", m.Ref(), took, limits.Solve, max(limits.Solve-took, 0))
+	})
 	result := workers.One(ctx, m, in, o)
+	line.End()
 	switch {
-	case result.Skipped:
-		return nil, &exitError{exitInterrupted, context.Canceled}
+	case result.Skipped || result.Err != nil && ctx.Err() != nil && exitCode(result.Err) == exitIncomplete:
+		return nil, interrupted(m.Ref().String()+" had nothing to keep yet", "the same command begins anew")
 	case result.Err != nil:
 		return nil, &exitError{exitCode(result.Err), result.Err}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/catalogue"
 	"yardstick/bench/journal"
-	"yardstick/bench/record"
+	"yardstick/internal/program"
 )
 
 type submitFlags struct {
@@ -80,7 +81,7 @@ there too. To go on after the merge, submit DIR itself: only what is missing run
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME, or DIR)")
 	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
-	c.Flags().Var(atLeast(1, &f.shards), "shards", "tasks of the array (default by the times of finished cells)")
+	c.Flags().Var(between(1, maxShards, &f.shards), "shards", "tasks of the array (default by the times of finished cells)")
 	c.Flags().Var(atLeast(0, &f.concurrent), "concurrent", "tasks at a time, at most; 0 for as many as the cluster has room for")
 	c.Flags().Var(atLeast(leastTime, &f.time), "time", "wall-clock limit of a task and of the merge")
 	c.Flags().Var(atLeast(1, &f.cpus), "cpus", "processors, and cells at a time, of a task")
@@ -115,9 +116,11 @@ func (a *app) submitSlurm(ctx context.Context, f submitFlags, args []string) err
 	if f.out == "" {
 		f.out = filepath.Join("results", plan.Suite.Name)
 	}
-	if old, err := bench.ReadPlanFile(f.out); err == nil && old.PlanID != file.PlanID {
-		return usageError("%s holds plan %s (%s), and this is plan %s: choose another -o", f.out, old.PlanID, old.Suite, file.PlanID)
+	claim, err := a.claim(ctx, f.out, bench.Claiming{File: file, Plan: plan, Shared: true, Instead: "choose another -o"})
+	if err != nil {
+		return err
 	}
+	defer claim.Close()
 	estimate, err := f.estimate(plan)
 	if err != nil {
 		return err
@@ -128,9 +131,6 @@ func (a *app) submitSlurm(ctx context.Context, f submitFlags, args []string) err
 		return nil
 	}
 	fmt.Fprintln(a.err, b)
-	if err := file.Write(f.out); err != nil {
-		return usageError("writing the plan into %s: %w", f.out, err)
-	}
 	s, err := newScripts(plan.Suite, f, b)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (f *submitFlags) estimate(plan *bench.Plan) (bench.Estimate, error) {
 		return bench.Estimate{}, usageError("%w", err)
 	}
 	defer j.Close()
-	o := bench.StoreOptions{Build: record.BuildID(), RetryFailed: f.retryFailed}
+	o := bench.StoreOptions{Build: program.Build(), RetryFailed: f.retryFailed, RetryKilled: true}
 	if f.anyBuild {
 		o.Build = ""
 	}
@@ -233,7 +233,10 @@ func (a *app) writeScripts(s *scripts, show bool) error {
 			}
 			fmt.Fprintf(a.err, "%s is new; the one that was there is %s~\n", script.path, filepath.Base(script.path))
 		}
-		if err := os.WriteFile(script.path, []byte(script.text), 0o755); err != nil {
+		if err := a.writeFile(script.path, func(w io.Writer) error { _, err := io.WriteString(w, script.text); return err }); err != nil {
+			return err
+		}
+		if err := os.Chmod(script.path, 0o755); err != nil {
 			return usageError("%w", err)
 		}
 	}

@@ -236,7 +236,7 @@ func (a *app) runErrata(ctx context.Context, format string) error {
 		row.add(found, err, e.Check)
 		rows = append(rows, row)
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, ctx.Err()}
+			return a.endErrata(rows, err, format)
 		}
 	}
 	for _, r := range errata.Remarks() {
@@ -246,13 +246,24 @@ func (a *app) runErrata(ctx context.Context, format string) error {
 		row.add(found, err, (*errata.Evidence).Check)
 		rows = append(rows, row)
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, ctx.Err()}
+			return a.endErrata(rows, err, format)
 		}
 	}
 	if err := a.printErrata(rows, format); err != nil {
 		return err
 	}
 	return unconfirmed(rows)
+}
+
+// endErrata prints the entries that were run before an interrupt; the last had that error.
+func (a *app) endErrata(rows []entryRow, last error, format string) error {
+	if last != nil {
+		rows = rows[:len(rows)-1]
+	}
+	if err := a.printErrata(rows, format); err != nil {
+		return err
+	}
+	return interrupted(fmt.Sprintf("%s are above", countEntries(rows)), "the same command begins anew")
 }
 
 // unconfirmed is the error of entries that do not show what they should.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +28,8 @@ import (
 func (a *app) verifyCommand() *cobra.Command {
 	workers, quiet := 0, false
 	c := &cobra.Command{
-		Use:   "verify DIR | INSTANCE SCHEDULE|CERTIFICATE|PROOF",
-		Short: "Check a result directory, a schedule, the certificate of a bound, or what a hunt found",
+		Use:   "verify DIR | INSTANCE SCHEDULE|CERTIFICATE|PROOF|DIR",
+		Short: "Check a result directory, a schedule, the certificate of a bound, a proof, or what a hunt found",
 		Long: `Checks a result directory from its files alone: every schedule against every rule of
 its execution class, every certificate in exact arithmetic, and that costs,
 denominators, ratios and times of jobs are those that follow. It takes the
@@ -41,6 +40,9 @@ schedule, and prints its costs; a certificate, and prints the bound that it prov
 or the proof of a hunt, FILE.proof.json, with the certificate beside it. For what a
 hunt wrote, bench verify FILE.json does.
 
+A folder that bench prove wrote is checked without the instance, or with it: then also
+that the problem in the folder is the one that follows from the instance.
+
 Exits with 5 and names what does not hold.`,
 		Example: `  bench verify results/quick
   bench verify instance.json schedule.json
@@ -49,8 +51,12 @@ Exits with 5 and names what does not hold.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
+			case len(args) == 2 && isProof(args[1]):
+				return a.verifyProofFolder(c.Context(), args[1], args[0])
 			case len(args) == 2:
 				return a.verify(args[0], args[1])
+			case isProof(args[0]):
+				return a.verifyProofFolder(c.Context(), args[0], "")
 			case isFolder(args):
 				return a.verifyFolder(c.Context(), args[0], workers, quiet)
 			}
@@ -60,7 +66,7 @@ Exits with 5 and names what does not hold.`,
 			return a.verify(args[0], proofPath(args[0]))
 		},
 	}
-	c.Flags().VarP(atLeast(1, &workers), "jobs", "j", "checks at a time (default one per core)")
+	c.Flags().VarP(between(1, maxWorkers, &workers), "jobs", "j", "checks at a time (default one per core)")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	return c
 }
@@ -101,9 +107,9 @@ func (a *app) verifyFolder(ctx context.Context, dir string, workers int, quiet b
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	watch, clear := a.watchChecks(quiet)
-	found, err := tables.Recheck(ctx, run, workers, watch)
-	clear()
+	steps := a.steps(quiet, counted("checks"))
+	found, err := tables.Recheck(ctx, run, workers, func(done, all int) { steps.show(int64(done), int64(all), "") })
+	steps.End()
 	for _, text := range found.Failed {
 		fmt.Fprintln(a.out, text)
 	}
@@ -118,24 +124,9 @@ func (a *app) verifyFolder(ctx context.Context, dir string, workers int, quiet b
 	case len(found.Failed) > 0:
 		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %d statements fail, listed above", dir, len(found.Failed))}
 	case err != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted: what was checked until then is above")}
+		return interrupted("what was checked until then is above", "the same command begins anew")
 	}
 	return nil
-}
-
-// watchChecks returns what shows the progress of checks on a terminal, and what
-// removes it again.
-func (a *app) watchChecks(quiet bool) (watch func(done, all int), clear func()) {
-	if quiet || !isTerminalWriter(a.err) {
-		return nil, func() {}
-	}
-	var last time.Time
-	return func(done, all int) {
-		if now := time.Now(); now.Sub(last) > 200*time.Millisecond {
-			last = now
-			fmt.Fprintf(a.err, "\r\x1b[K%d of %d checks", done, all)
-		}
-	}, func() { fmt.Fprint(a.err, "\r\x1b[K") }
 }
 
 // verifyProof checks what a hunt wrote beside an instance, and the certificate of

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"yardstick/bench/catalogue"
-	"yardstick/bench/pool"
+	"yardstick/bench/children"
 	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
 	"yardstick/sched"
@@ -23,7 +23,7 @@ func storeCertificates(t *testing.T, in *sched.Instance, methods ...string) []st
 		if err != nil {
 			t.Fatal(err)
 		}
-		workers := pool.New(suite.Limits{Nodes: 1_000_000}, 1)
+		workers := children.New(suite.Limits{Nodes: 1_000_000}, 1)
 		r := workers.One(t.Context(), m, in, sched.TotalJCT)
 		workers.Close()
 		if r.Err != nil {

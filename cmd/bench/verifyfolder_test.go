@@ -291,6 +291,7 @@ var unchecked = map[string]string{
 	"Ratio.Theorem": "theorems.arrow is checked by bench validate", "Ratio.TheoremBound": "the same", "Ratio.TheoremHolds": "the same",
 	"Ratio.Decisions": "of the method", "Ratio.DecisionP50": "a time by the clock", "Ratio.DecisionP99": "a time by the clock", "Ratio.Wall": "a time by the clock",
 	"Ratio.CPU": "a time by the clock", "Ratio.PeakRSS": "of the machine", "Ratio.Message": "prose", "Ratio.WallLimited": "of the method", "Ratio.Params": "of the suite",
+	"Ratio.Fresh":        "of the suite, for programs alone",
 	"Job.ItersPredicted": "what a policy was told",
 	"Segment.Segment":    "a number that orders segments",
 	"Segment.Server":     "another server may do as well",
