@@ -45,15 +45,32 @@ install_packages() {
 }
 
 # A Python environment of the repository's own, for the notebooks and for the
-# tests that read the Arrow files with other people's readers.
+# tests that read the Arrow files with other people's readers, and of the package.
 install_python() {
-	local tests=bench/record/testdata/requirements.txt notebooks=notebooks/requirements.txt stamp=.venv/requirements.sha256 sum
-	sum=$(cat "$tests" "$notebooks" | sha256sum | cut -d' ' -f1)
+	local tests=bench/record/testdata/requirements.txt notebooks=notebooks/requirements.txt package=python/requirements.txt
+	local stamp=.venv/requirements.sha256 sum
+	sum=$(cat "$tests" "$notebooks" "$package" | sha256sum | cut -d' ' -f1)
 	[[ -f $stamp && $(cat "$stamp") == "$sum" ]] && return 0
-	echo "installing into .venv: $(cat "$tests" "$notebooks" | sed -n 's/^\([a-zA-Z][^=]*\)==.*/\1/p' | sort -u | wc -l) Python packages, some minutes the first time"
+	echo "installing into .venv: $(cat "$tests" "$notebooks" "$package" | sed -n 's/^\([a-zA-Z][^=]*\)==.*/\1/p' | sort -u | wc -l) Python packages, some minutes the first time"
 	python3 -m venv --clear .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$tests" -r "$notebooks"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$tests" -r "$notebooks" -r "$package"
 	echo "$sum" >"$stamp"
+}
+
+# VeriPB, which checks proofs (bounds/proof/veripb): built once, where its Find looks.
+# The tests that run it are skipped without it, and fail in CI.
+install_veripb() {
+	local version=3.0.2
+	local root=${XDG_CACHE_HOME:-$HOME/.cache}/yardstick/veripb-$version
+	if command -v veripb >/dev/null || [[ -x $root/bin/veripb ]]; then return 0; fi
+	# Debian 12's own cargo is too old; the one that its browsers are built with is not.
+	if ! recent_cargo; then (packages=(cargo-web) && install_packages && recent_cargo) || return 1; fi
+	echo "installing veripb $version with cargo: two minutes, once"
+	cargo install veripb --version "$version" --locked --quiet --root "$root"
+}
+
+recent_cargo() { # Rust 1.84 or later
+	[[ $(cargo --version 2>/dev/null) =~ ^cargo\ ([0-9]+)\.([0-9]+) ]] && ((BASH_REMATCH[1] > 1 || BASH_REMATCH[2] >= 84))
 }
 
 need_python() {
@@ -80,11 +97,14 @@ if [[ ${1:-build} == test ]]; then
 	need lp_solve lp-solve
 	need /usr/sbin/slurmctld slurm-wlm
 	need parallel parallel
+	need node nodejs
+	need rustc rustc
 	need_python
 fi
 install_packages
 if [[ ${1:-build} == test ]]; then
 	install_python
+	install_veripb || echo "going on without veripb (cargo install veripb --version 3.0.2 --locked, Rust 1.84 or later): the tests that have it check proofs are skipped" >&2
 	# The test that opens the HTML report in a browser is skipped without one.
 	if ! command -v chromium >/dev/null; then
 		(packages=(chromium) && install_packages) || echo "going on without chromium: the tests of the HTML report in a browser are skipped" >&2

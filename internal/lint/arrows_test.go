@@ -22,19 +22,19 @@ import (
 // upward arrow: whoever reads the one has to know the other first.
 var stages = slices.Concat(
 	// The forms in which results are kept use nothing else.
-	[]string{"bench/record", "bench/journal"},
+	[]string{"bench/record", "bench/journal", "bench/sandbox"},
 	// A suite's text becomes places, types, what they may say together, and instances.
-	filesOf("bench/suite", "nearest", "kinds", "place", "yaml", "ref", "matrix", "sharing", "suite", "modelkeys", "validate", "sweep", "set", "read", "schema",
-		"generated", "instances"),
+	filesOf("bench/suite", "nearest", "kinds", "place", "size", "yaml", "ref", "matrix", "sharing", "suite", "models", "modelkeys", "names", "validate", "sweep", "set", "read", "schema",
+		"generated", "budget", "instances"),
 	// Methods and instances make a plan, a plan cells, cells results, which are stored.
-	filesOf("bench", "method", "theorems", "methods", "certify", "plan", "planfile", "failure", "cell", "stored", "store", "timing", "progress", "run"),
-	[]string{"bench/pool"},
+	filesOf("bench", "method", "theorems", "methods", "certify", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
+	[]string{"bench/children"},
 	// Results become rows with denominators, and rows what people read.
 	filesOf("bench/tables", "units", "standing", "fastest", "theorems", "events", "rows", "recheck"),
-	[]string{"bench/report/chart", "bench/report", "bench/compare"},
+	[]string{"bench/explain", "bench/report/chart", "bench/report", "bench/compare"},
 	// Methods by name stand above all that they are made of, and below what runs them
 	// beside suites.
-	[]string{"bench/placing", "bench/errata", "bench/catalogue", "bench/hunt", "bench/reproduce"},
+	[]string{"bench/placing", "bench/score/logs", "bench/score", "bench/errata", "bench/catalogue", "bench/hunt", "bench/reproduce"},
 )
 
 // filed are the packages whose files are stages of their own.

@@ -16,15 +16,21 @@ var clockUses = map[string]struct {
 	uses int
 	why  string
 }{
-	"bench/pool/pool_test.go":               {5, "children that hang until they are killed; interrupted cells are skipped however far they are"},
+	"bench/children/children_test.go":       {7, "children that hang until they are killed; interrupted cells are skipped however far they are; polls for a file"},
 	"bench/record/record_test.go":           {1, "so that two times of writing differ"},
 	"bench/report/browser_test.go":          {1, "ends a browser that hangs, after minutes"},
+	"cmd/bench/environment_test.go":         {1, "polls for an event"},
+	"cmd/bench/external_test.go":            {2, "polls for finished cells, to kill, and for the end of what was killed"},
 	"cmd/bench/hunt_test.go":                {1, "interrupts at any moment, even after the end"},
+	"cmd/bench/interrupt_test.go":           {2, "polls for signs of progress"},
 	"cmd/bench/resume_test.go":              {4, "kills at any moment; polls for an event"},
 	"cmd/bench/slurm_test.go":               {10, "polls for events for minutes"},
 	"cmd/bench/starts_test.go":              {3, "a solver that hangs until it is killed"},
 	"datasets/damage_test.go":               {2, "a cap of a minute on milliseconds"},
+	"datasets/fetch/hostile_test.go":        {3, "a server that drips; a pause that is no shorter than asked for"},
 	"formulate/placement/placement_test.go": {2, "logged only"},
+	"internal/attack/attack_test.go":        {1, "a command that hangs, after minutes"},
+	"internal/attack/kills_test.go":         {4, "kills at any moment, even after the end; polls for the end of processes"},
 	"solvers/external/external_test.go":     {2, "killed later than at once, minutes before the end"},
 	"solvers/isolate/isolate_test.go":       {5, "polls for events; caps of minutes"},
 	"solvers/isolate/solvers_test.go":       {4, "solvers that hang until they are killed"},

@@ -15,16 +15,20 @@ import (
 // exportedErrors are the errors that methods may export, and what each says. None says
 // that a method does not apply: that is sched.ErrNotApplicable.
 var exportedErrors = map[string]string{
-	"bounds/certify.ErrFormat":           "the certificate is none",
-	"bounds/certify.ErrInstance":         "the certificate is of another instance",
-	"bounds/certify.ErrRefuted":          "the certificate is wrong",
-	"bounds/certify.ErrTooHard":          "nothing is known of the certificate: it is a verdict, not a skip",
-	"formulate/sharing.ErrRounded":       "a point is no schedule",
-	"formulate/timeindexed.ErrIncumbent": "an argument is no schedule",
-	"formulate/timeindexed.ErrServers":   "a point is no schedule",
-	"solvers/colgen.ErrInfeasible":       "there is no point",
-	"solvers/cuts.ErrNoPlacement":        "there is no placement",
-	"solvers/external.ErrAbsent":         "a program is not installed",
+	"bounds/certify.ErrFormat":            "the certificate is none",
+	"bounds/certify.ErrInstance":          "the certificate is of another instance",
+	"bounds/certify.ErrRefuted":           "the certificate is wrong",
+	"bounds/certify.ErrTooHard":           "nothing is known of the certificate: it is a verdict, not a skip",
+	"bounds/proof.ErrLimit":               "a search for a proof has not ended",
+	"bounds/proof/treecheck.ErrRefused":   "the proof is wrong",
+	"formulate/sharing.ErrRounded":        "a point is no schedule",
+	"formulate/timeindexed.ErrIncumbent":  "an argument is no schedule",
+	"formulate/timeindexed.ErrServers":    "a point is no schedule",
+	"solvers/colgen.ErrInfeasible":        "there is no point",
+	"solvers/partition.ErrNoPlacement":    "there is no placement",
+	"solvers/external.ErrAbsent":          "a program is not installed",
+	"solvers/isolate.ErrStart":            "the machine starts no process",
+	"bounds/proof/veripb.ErrNotInstalled": "a program is not installed",
 }
 
 // TestOneErrorOneResult: of what makes schedules and bounds, no package says in an

@@ -1,3 +1,3 @@
-// Package notebooks holds the tests of the notebooks, of their Python module and
-// of the golden results that they show.
+// Package notebooks holds the tests of the notebooks and of the golden results that
+// they show.
 package notebooks

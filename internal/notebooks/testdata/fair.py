@@ -10,7 +10,7 @@ import runpy
 
 import matplotlib.pyplot as plt
 import polars as pl
-import yardstick_results as yr
+import yardstick.results as yr
 
 load = yr.load
 
@@ -36,7 +36,7 @@ def main():
     plt.rcParams["figure.max_open_warning"] = 0
     yr.load = partial
     compared, bounded = 0, 0
-    for path in sorted(pathlib.Path(yr.__file__).parent.glob("[0-9]*.py")):
+    for path in sorted(pathlib.Path(__file__).parents[3].joinpath("notebooks").glob("[0-9]*.py")):
         with contextlib.redirect_stdout(io.StringIO()):
             runpy.run_path(str(path))
         for number in plt.get_fignums():

@@ -13,7 +13,7 @@ import runpy
 import sys
 
 import matplotlib.pyplot as plt
-import yardstick_results as yr
+import yardstick.results as yr
 
 
 def main(directories):
@@ -22,7 +22,7 @@ def main(directories):
     for directory in directories:
         os.environ["YARDSTICK_RESULTS"] = directory
         counts = {}
-        for path in sorted(pathlib.Path(yr.__file__).parent.glob("[0-9]*.py")):
+        for path in sorted(pathlib.Path(__file__).parents[3].joinpath("notebooks").glob("[0-9]*.py")):
             with contextlib.redirect_stdout(io.StringIO()):
                 runpy.run_path(str(path))
             for number in plt.get_fignums():
