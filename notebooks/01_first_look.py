@@ -24,7 +24,7 @@
 # %%
 import polars as pl
 
-import yardstick_results as yr
+import yardstick.results as yr
 
 results = yr.load()  # a path such as "../results/quick"; "golden" by default
 pl.Config.set_tbl_rows(60)

@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 import polars as pl
 from IPython.display import display
 
-import yardstick_results as yr
+import yardstick.results as yr
 
 results = yr.load()
 pl.Config.set_tbl_rows(40)

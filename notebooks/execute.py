@@ -37,7 +37,7 @@ async def execute(path: Path, out: Path, results: Path, sockets: Path, turn: asy
     async with turn:
         began = time.monotonic()
         try:
-            await client.async_execute(env={**os.environ, "YARDSTICK_RESULTS": str(results), "PYTHONPATH": str(HERE)})
+            await client.async_execute(env={**os.environ, "YARDSTICK_RESULTS": str(results), "PYTHONPATH": str(HERE.parent / "python" / "src")})
         except CellExecutionError as e:
             error = str(e)
         took = time.monotonic() - began
