@@ -42,9 +42,7 @@ var extremeModels = []struct {
 // says in one line why there is none. Only policies may fail, and what is asked of a job
 // that runs for longer than time goes on. YARDSTICK_TESTS=long draws many more.
 func TestExtremes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a race run: the methods run one after the other here, and take minutes")
-	}
+	tier.Unraced(t)
 	draws := tier.Draws(2, 4)
 	if tier.Long() {
 		draws = 100

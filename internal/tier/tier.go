@@ -56,3 +56,12 @@ func Slow(t testing.TB) {
 		t.Skip("not for a brief run: YARDSTICK_TESTS=all, which CI sets, runs it")
 	}
 }
+
+// Unraced ends a test in a race run, which is go test -short, where it takes minutes and
+// has nothing for the race detector: what it calls, it calls one after the other.
+func Unraced(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not for a race run: nothing runs beside another thing here")
+	}
+}
