@@ -52,6 +52,7 @@ func everyMethod() []suite.MethodRef {
 	with("elastic-mean-busy-time", "class", "F(min)s")
 	with("elastic-fifo", "backfill", "true")
 	with("primal-dual", "form", "literal", "alpha", "formula")
+	with("primal-dual", "form", "literal", "schedules", "exact", "slots", "horizon")
 	with("primal-dual", "exact", "true")
 	return all
 }

@@ -57,7 +57,7 @@ func defaults(t *testing.T, name string, given map[string]string) map[string]str
 // where it means something.
 var paramTexts = []string{"0", "0s", "false", "true", "1", "2", "7", "1/2", "-1", "1s", "7m", "-1s", "strict", "skip", "backfill", "pool", "best-fit", "consolidate", "first-fit",
 	"heavy-edge", "optimal", "index", "release", "spread", "attained", "fewest", "least", "perfect", "forest", "mean", "median", "group", "user", "overall",
-	"printed", "corrected", "case-2-everywhere", "starts", "configurations", "servers", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available",
+	"printed", "repaired", "exact", "serial", "horizon", "corrected", "case-2-everywhere", "starts", "configurations", "servers", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available",
 	"names.go", "recorded.go", "swf", "helios", "switch:4", "shortest", "fewest-gpus", "column:a", "descending:a", "remaining-service", "remaining-time", "gpu-time", "time", "1h/5h", "never",
 	"N", "P0", "F(1)"}
 

@@ -364,20 +364,18 @@ func (c *elasticCase) online() error {
 		return err
 	}
 	slots := primaldual.SerialSlots(c.in)
-	alpha, err := primaldual.PaperAlpha(c.in, slots)
+	tariff, err := primaldual.PaperTariff(c.in, slots, 1)
 	if err != nil {
 		return err
 	}
-	whole := c.problem
-	whole.Horizon = slots
-	lambda := rational(primaldual.Greedy{Slots: slots}.Outcome(whole).Tariff.Lambda)
+	alpha, lambda := primaldual.PaperAlpha(c.in, tariff.Lambda), rational(tariff.Lambda)
 	for _, run := range []struct {
 		note   string
 		o      primaldual.Options
 		lambda *big.Rat
 	}{
 		{"certified", primaldual.Options{}, nil},
-		{fmt.Sprintf("literal, alpha = %d", alpha), primaldual.Options{Form: primaldual.Literal, Alpha: alpha, MaxWeight: primaldual.Greedy{Slots: slots}}, lambda},
+		{fmt.Sprintf("literal, alpha = %d", alpha), primaldual.Options{Form: primaldual.Literal, Alpha: alpha, MaxWeight: primaldual.Greedy{Tariff: tariff}}, lambda},
 	} {
 		v, p, err := runOnline(c.ctx, c.open, run.o)
 		if err != nil {

@@ -12,34 +12,33 @@ import (
 //
 //	⌊(log w(J) − log w_min)/(log γ − log(γ − 1))⌋ + 1,   γ = 2·log2 λ,
 //
-// with λ of [PaperLambda]. It looks at all jobs, before they are released, in
-// floating point.
-//
-// Errors: no job has a schedule that ends by T.
-func PaperAlpha(in *sched.Instance, slots int64) (int, error) {
-	lambda, err := PaperLambda(in, slots)
-	if err != nil {
-		return 0, err
-	}
+// for all jobs, before they are released, in floating point. λ must be at least 2,
+// such as that of [PaperTariff].
+func PaperAlpha(in *sched.Instance, lambda float64) int {
 	total, least := 0.0, math.Inf(1)
 	for i := range in.Jobs {
 		total, least = total+in.Jobs[i].Weight, min(least, in.Jobs[i].Weight)
 	}
 	gamma := 2 * math.Log2(lambda)
-	return int(math.Log(total/least)/-math.Log1p(-1/gamma)) + 1, nil
+	return int(math.Log(total/least)/-math.Log1p(-1/gamma)) + 1
 }
 
-// PaperLambda returns λ of Eq. (11) for all jobs and the given number T of slots,
-// or for that of [SerialSlots] if it is 0, in floating point.
+// PaperTariff returns the prices of Eq. (11) for all jobs, before they are released:
+// the paper has one F, and so one λ, that the algorithm and its theorems share. The
+// given number of slots is T, that of the system's time span, or [SerialSlots] if
+// it is 0. The factor multiplies F; 0 stands for 1.
 //
 // Errors: no job has a schedule that ends by T.
-func PaperLambda(in *sched.Instance, slots int64) (float64, error) {
+func PaperTariff(in *sched.Instance, slots int64, factor float64) (*Tariff, error) {
 	model := pricing.New(in)
 	if slots == 0 {
 		slots = serialSlots(model)
 	}
 	survey := newSurvey(model)
 	rates := newRates(Printed)
+	if factor != 0 {
+		rates.factor = factor
+	}
 	able := false
 	for i := range in.Jobs {
 		if d, ok := survey.of(sched.JobID(i), slots); ok {
@@ -48,10 +47,10 @@ func PaperLambda(in *sched.Instance, slots int64) (float64, error) {
 		}
 	}
 	if !able {
-		return 0, fmt.Errorf("primaldual: no job of instance %q can complete in %d slots", in.Name, slots)
+		return nil, fmt.Errorf("primaldual: no job of instance %q can complete in %d slots", in.Name, slots)
 	}
 	t := rates.tariff(in, slots)
-	return t.Lambda, nil
+	return &t, nil
 }
 
 // SerialSlots returns the number of slots in which all jobs can be done one

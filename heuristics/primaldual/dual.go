@@ -40,6 +40,8 @@ type Round struct {
 	Slots int64 // how long the schedule is
 	// Alpha is the number of problems solved that scheduled something.
 	Alpha int
+	// Unfit is how many schedules had fewer workers than they need, see [PrintedSchedules].
+	Unfit int
 	// Weight is that of the jobs scheduled, and Upper what it is proven to be
 	// at most when all are to complete by Tau.
 	Weight, Upper *big.Rat
@@ -66,6 +68,7 @@ func Dual(solver MaxWeight, p Problem, form Form, alpha int) (*Round, error) {
 		if r.Upper == nil {
 			r.Upper = b.Upper
 		}
+		r.Unfit += b.Unfit
 		if len(b.Runs) == 0 {
 			break
 		}

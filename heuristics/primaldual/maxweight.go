@@ -37,6 +37,8 @@ type Batch struct {
 	// Upper is proven: no schedule of the problem has more weight. It may be
 	// nil if it was not asked for.
 	Upper *big.Rat
+	// Unfit is how many schedules had fewer workers than they need, see [PrintedSchedules].
+	Unfit int
 }
 
 // MaxWeight solves maximum weighted schedule problems, exactly or not. Its
@@ -80,8 +82,13 @@ type Greedy struct {
 	// Unchecked leaves out the residual capacities ω of Algorithms 4 to 7, and
 	// relies on the prices. Schedules may then take more than there is.
 	Unchecked bool
+	// Tariff is what resources cost in every problem, such as [PaperTariff]. nil
+	// makes a tariff of the jobs of each problem.
+	Tariff *Tariff
+	// Schedules says how the cheapest schedule of a job is found.
+	Schedules Schedules
 	// Slots is T in Eq. (11), which the horizon of a problem stands for if it is
-	// 0.
+	// 0. It does not matter if there is a Tariff.
 	Slots int64
 	// Factor multiplies F, which λ grows with: the paper varies F by itself
 	// (Figs. 4 and 11). 0 stands for 1.
@@ -94,7 +101,7 @@ type Greedy struct {
 
 // Name implements MaxWeight.
 func (g Greedy) Name() string {
-	s := fmt.Sprintf("greedy pricing=%v order=%v", g.Pricing, g.Order)
+	s := fmt.Sprintf("greedy pricing=%v order=%v schedules=%v", g.Pricing, g.Order, g.Schedules)
 	if g.Fill {
 		s += " fill"
 	}
@@ -104,7 +111,7 @@ func (g Greedy) Name() string {
 // Solve implements MaxWeight. The bound is the certificate of the final prices.
 func (g Greedy) Solve(p Problem) (*Batch, error) {
 	o := g.Outcome(p)
-	b := &Batch{Runs: o.Runs}
+	b := &Batch{Runs: o.Runs, Unfit: o.Unfit}
 	if p.Bounded {
 		b.Upper = Certify(p, o.Prices(), g.Steps).Value
 	}
@@ -121,6 +128,7 @@ type Outcome struct {
 	// Delta has the final prices, laid out as pricing.Prices.Of: exactly these
 	// numbers are the dual solution.
 	Delta []float64
+	Unfit int // as in Batch
 
 	in      *sched.Instance
 	horizon int
@@ -162,9 +170,9 @@ type auction struct {
 	done     []bool
 	taken    []int64 // β
 	room     *pricing.Room
-	prices   *pricing.Prices
-	market   *pricing.Market   // nil: to be prepared anew
-	gaps     *gaps             // nil if unchecked
+	prices   *pricing.Prices   // nil: to be prepared anew, as what follows from them
+	market   *pricing.Market   // nil if schedules are not exact
+	gaps     *gaps             // nil if unchecked, or schedules are not exact
 	rejected map[likeness]bool // at the present prices
 	last     likeness          // rejected last, at the present prices
 	out      Outcome
@@ -219,12 +227,12 @@ func newAuction(g Greedy, p Problem) *auction {
 	if !slices.IsSortedFunc(a.order, compare) {
 		slices.SortFunc(a.order, compare)
 	}
-	slots := g.Slots
-	if slots == 0 {
-		slots = p.Horizon
-	}
 	rates.factor = cmp.Or(g.Factor, 1)
-	a.out.Tariff = rates.tariff(in, slots)
+	if g.Tariff != nil {
+		a.out.Tariff = *g.Tariff
+	} else {
+		a.out.Tariff = rates.tariff(in, cmp.Or(g.Slots, p.Horizon))
+	}
 	if !g.Unchecked {
 		a.room = pricing.NewRoom(in, int(p.Horizon))
 	}
@@ -239,11 +247,13 @@ func (a *auction) offer(i int, free bool) {
 	if like == a.last || a.rejected[like] {
 		return
 	}
-	if a.market == nil {
+	if a.prices == nil {
 		a.prices = a.out.Prices()
-		a.market = a.p.Model.Market(a.prices, a.room)
-		if a.room != nil {
-			a.gaps = newGaps(in, a.room)
+		if a.g.Schedules == ExactSchedules {
+			a.market = a.p.Model.Market(a.prices, a.room)
+			if a.room != nil {
+				a.gaps = newGaps(in, a.room)
+			}
 		}
 	}
 	w := in.Jobs[id].Weight
@@ -267,6 +277,9 @@ func (a *auction) offer(i int, free bool) {
 // cheapest is lines 3 to 7 of Algorithm 3, if the schedule costs at most the given
 // number of units; nil for any.
 func (a *auction) cheapest(id sched.JobID, most *int64) (pricing.Choice, bool) {
+	if a.g.Schedules != ExactSchedules {
+		return a.asPrinted(id)
+	}
 	q := pricing.Query{Job: id, Latest: a.p.Horizon, Most: most}
 	if a.gaps != nil {
 		allowed, some := a.gaps.allow(a.p.Model, id)
@@ -305,7 +318,7 @@ func (a *auction) accept(i int, c *pricing.Choice) {
 	})
 	a.out.Runs = append(a.out.Runs, Run{Job: a.p.Jobs[i], Start: c.Start, End: c.End(), Place: c.Placement(in)})
 	a.done[i] = true
-	a.market = nil
+	a.prices = nil
 	a.forget()
 }
 

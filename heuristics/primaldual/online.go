@@ -154,6 +154,10 @@ func (p *Policy) round(now int64) error {
 	if err != nil {
 		return fmt.Errorf("in the round of slot %d: %w", now, err)
 	}
+	if r.Unfit > 0 && len(r.Runs) == 0 && now > 2*serialSlots(p.model) {
+		return fmt.Errorf("%w: the schedules of Algorithms 4 and 7 as printed have too few workers for all %d jobs that wait, in a round of %d slots as before: use schedules=repaired",
+			sched.ErrNotApplicable, len(p.pool), now)
+	}
 	base := max(now, p.busy)
 	if p.options.Form == Literal {
 		base = int64(p.options.Alpha) * now

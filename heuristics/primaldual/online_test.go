@@ -2,6 +2,7 @@ package primaldual_test
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"math/rand/v2"
 	"reflect"
@@ -58,12 +59,13 @@ func practical() primaldual.Greedy {
 // 4·alpha times the optimum, and jobs that are shifted complete no later.
 func TestOnlineAgainstOptimum(t *testing.T) {
 	forms := map[string]primaldual.Options{
-		"certified":        {},
-		"certified, fill":  {MaxWeight: practical()},
-		"certified, exact": {MaxWeight: brute{}},
-		"literal, 4":       {Form: primaldual.Literal, Alpha: 4},
-		"literal, 1":       {Form: primaldual.Literal, Alpha: 1},
-		"literal, formula": {Form: primaldual.Literal},
+		"certified":         {},
+		"certified, fill":   {MaxWeight: practical()},
+		"certified, exact":  {MaxWeight: brute{}},
+		"literal, 4":        {Form: primaldual.Literal, Alpha: 4},
+		"literal, 1":        {Form: primaldual.Literal, Alpha: 1},
+		"literal, formula":  {Form: primaldual.Literal},
+		"literal, repaired": {Form: primaldual.Literal, Alpha: 4, MaxWeight: primaldual.Greedy{Schedules: primaldual.RepairedSchedules}},
 	}
 	means, worst, alphas := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	instances := 0.0
@@ -79,10 +81,12 @@ func TestOnlineAgainstOptimum(t *testing.T) {
 		}
 		for name, o := range forms {
 			if o.Form == primaldual.Literal && o.Alpha == 0 {
-				var err error
-				if o.Alpha, err = primaldual.PaperAlpha(in, 0); err != nil {
+				tariff, err := primaldual.PaperTariff(in, 0, 1)
+				if err != nil {
 					t.Fatal(err)
 				}
+				o.Alpha = primaldual.PaperAlpha(in, tariff.Lambda)
+				o.MaxWeight = primaldual.Greedy{Tariff: tariff, Schedules: primaldual.RepairedSchedules}
 			}
 			p := primaldual.New(o)
 			v := replay(t, in, p)
@@ -210,6 +214,40 @@ func TestRoundsByHand(t *testing.T) {
 	}
 }
 
+// TestPrintedSchedules: Algorithms 4 and 7 to the letter plan all jobs, or it is said why
+// not; both happen. Repaired, they always do.
+func TestPrintedSchedules(t *testing.T) {
+	complete, starved, unfit := 0, 0, 0
+	schedtest.EachSeed(t, 60, func(t *testing.T, r *rand.Rand) {
+		in := schedtest.Elastic(r, shape(r, 4))
+		for _, s := range []primaldual.Schedules{primaldual.PrintedSchedules, primaldual.RepairedSchedules} {
+			p := primaldual.New(primaldual.Options{Form: primaldual.Literal, Alpha: 4, MaxWeight: primaldual.Greedy{Schedules: s}})
+			run, err := sim.Run(context.Background(), in, p, sim.Options{})
+			for _, round := range p.Reports() {
+				unfit += round.Unfit
+				if s == primaldual.RepairedSchedules && round.Unfit > 0 {
+					t.Errorf("repaired, %d schedules lack workers", round.Unfit)
+				}
+			}
+			switch {
+			case err == nil:
+				if _, err := verify.Check(in, run.Schedule); err != nil {
+					t.Error(err)
+				}
+				complete++
+			case s == primaldual.PrintedSchedules && errors.Is(err, sched.ErrNotApplicable):
+				starved++
+			default:
+				t.Error(err)
+			}
+		}
+	})
+	if complete < 60 || starved == 0 || unfit == 0 {
+		t.Errorf("%d runs complete, %d starve, %d schedules lack workers", complete, starved, unfit)
+	}
+	t.Logf("%d runs complete, %d starve, %d schedules lack workers", complete, starved, unfit)
+}
+
 // TestPaperAlpha: jobs of weights 6, 6 and 40 take 2, 6 and 8 units in all, so
 // that w/Σf is 3, 1 and 5, F = 5. T = 5 + 1 + 3 + 4 = 13 slots, H = 1 and R = 2:
 // λ = 2·13·2·5 + 1 = 261.
@@ -220,12 +258,19 @@ func TestPaperAlpha(t *testing.T) {
 	}
 	want, same := theorems.PaperAlpha(big.NewRat(261, 1), big.NewRat(52, 1), big.NewRat(6, 1))
 	for _, slots := range []int64{0, 13} {
-		if got, err := primaldual.PaperAlpha(in, slots); err != nil || got != want || got != same {
-			t.Errorf("alpha %d, %v, want %d", got, err, want)
+		tariff, err := primaldual.PaperTariff(in, slots, 1)
+		if err != nil || tariff.Lambda != 261 || tariff.Mu != 1 {
+			t.Fatalf("%+v, %v, want lambda 261", tariff, err)
+		}
+		if got := primaldual.PaperAlpha(in, tariff.Lambda); got != want || got != same {
+			t.Errorf("alpha %d, want %d", got, want)
 		}
 	}
+	if tariff, err := primaldual.PaperTariff(in, 13, 10); err != nil || tariff.Lambda != 2601 {
+		t.Errorf("with ten times F: %+v, %v", tariff, err)
+	}
 	in.Jobs = in.Jobs[1:2]
-	if _, err := primaldual.PaperAlpha(in, 7); err == nil {
+	if _, err := primaldual.PaperTariff(in, 7, 1); err == nil {
 		t.Error("with a job that cannot complete by T")
 	}
 }

@@ -40,6 +40,7 @@ package mincost
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"yardstick/formulate/maxweight/pricing"
@@ -66,6 +67,14 @@ type Query struct {
 	Room   *pricing.Room // nil for the empty cluster
 }
 
+// least returns how many of the workers asked for a schedule has at least.
+func (v Variant) least(workers int) int {
+	if v == Printed {
+		return 0
+	}
+	return workers
+}
+
 // MinCost1 is Algorithm 4, A_mincost1: q_j = 0, workers and parameter servers on
 // any servers. The result's Workers may add up to fewer than its configuration
 // has, if as printed. It is false for a cost of +∞.
@@ -79,7 +88,9 @@ func MinCost1(q Query, v Variant) (pricing.Choice, bool) {
 				s.config = sched.ElasticConfig{WorkerType: m, ServerType: p, Workers: s.workers(m, p, l), Slots: l}
 				left := s.config.Workers // N̂
 				for s.start = s.first; s.start+l <= q.Tau; s.start++ {
-					s.sort()
+					if !s.sort(v.least(s.config.Workers)) {
+						continue
+					}
 					for n := range s.order {
 						if v != Printed {
 							left = s.config.Workers
@@ -132,7 +143,11 @@ func MinCost2(q Query) (pricing.Choice, bool) {
 			for l := from; l <= min(to, q.Tau); l++ {
 				s.config = sched.ElasticConfig{WorkerType: m, ServerType: p, OneServer: true, Workers: s.workers(m, p, l), Slots: l}
 				for s.start = s.first; s.start+l <= q.Tau; s.start++ {
+					s.price()
 					for h := range s.y {
+						if s.dear(s.config.Workers, s.omega(h)) {
+							continue
+						}
 						clear(s.y)
 						s.y[h] = s.config.Workers
 						if s.holds(h) >= s.config.Workers && s.holdsServers(h, s.config.Workers) >= 1 {
@@ -149,7 +164,11 @@ func MinCost2(q Query) (pricing.Choice, bool) {
 // RingMinCost1 is Algorithm 6: q_j = 1, all workers of a ring on one server.
 func RingMinCost1(q Query) (pricing.Choice, bool) {
 	return ring(q, true, func(s *search) {
+		s.price()
 		for h := range s.y {
+			if s.dear(s.config.Workers, s.omega(h)) {
+				continue
+			}
 			clear(s.y)
 			if s.y[h] = min(s.holds(h), s.config.Workers); s.y[h] == s.config.Workers {
 				s.offer(-1, 0)
@@ -172,7 +191,9 @@ func RingMinCost2(q Query, v Variant) (pricing.Choice, bool) {
 			left = int(s.config.Slots) // line 5
 		}
 		of = s.config
-		s.sort()
+		if !s.sort(v.least(s.config.Workers)) {
+			return
+		}
 		clear(s.y)
 		for _, h := range s.order {
 			s.y[h] = min(s.holds(h), left)
@@ -211,10 +232,37 @@ type search struct {
 	y      []int // by server
 	best   pricing.Choice
 	found  bool
+
+	worker int              // the type that paid is of, −1 at first
+	paid   []number.Uint128 // what a worker costs on server h in the slots before t, at h·(tau + 1) + t
+	omegas []number.Uint128 // Ω_h in the window
+	least  [][]int64        // what is left in 2^k slots from t on, by k, laid out as Prices.Of
 }
 
 func newSearch(q *Query) *search {
-	return &search{q: q, first: q.In.FirstSlot(q.Job), y: make([]int, len(q.In.Cluster.Servers))}
+	servers := len(q.In.Cluster.Servers)
+	return &search{q: q, first: q.In.FirstSlot(q.Job), y: make([]int, servers), omegas: make([]number.Uint128, servers), worker: -1, least: leastLeft(q)}
+}
+
+// leastLeft returns, for k = 0, 1, …, the least that is left of every resource in the
+// 2^k slots from each slot on.
+func leastLeft(q *Query) [][]int64 {
+	if q.Room == nil {
+		return nil
+	}
+	slots := q.Room.Slots
+	table := [][]int64{q.Room.Free}
+	for length := 1; 2*length <= slots; length *= 2 {
+		below := table[len(table)-1]
+		next := make([]int64, len(below))
+		for row := 0; row < len(below); row += slots {
+			for t := range slots - 2*length + 1 {
+				next[row+t] = min(below[row+t], below[row+t+length])
+			}
+		}
+		table = append(table, next)
+	}
+	return table
 }
 
 func (s *search) result() (pricing.Choice, bool) { return s.best, s.found }
@@ -248,38 +296,65 @@ func ceil(v *big.Rat) int64 {
 	return q.Int64()
 }
 
-// sort lists the servers by Ω_h, what a worker costs there.
-func (s *search) sort() {
-	resources := len(s.q.In.Elastic.Resources)
-	exact := make([]*big.Int, len(s.y))
-	for h := range exact {
-		exact[h] = new(big.Int)
-		for r, e := range s.q.In.Elastic.Workers[s.config.WorkerType].Demand {
-			row := s.q.Prices.Of[(h*resources+r)*s.q.Prices.Slots:]
-			for t := s.start; t < s.start+s.config.Slots; t++ {
-				v := big.NewInt(row[t])
-				exact[h].Add(exact[h], v.Mul(v, big.NewInt(e)))
+// price adds up what a worker of the type costs on every server, over time.
+func (s *search) price() {
+	m := s.config.WorkerType
+	if s.worker == m {
+		return
+	}
+	s.worker, s.paid = m, s.paid[:0]
+	demand := s.q.In.Elastic.Workers[m].Demand
+	for h := range s.y {
+		var sum number.Uint128
+		s.paid = append(s.paid, sum)
+		for t := range int(s.q.Tau) {
+			for r, e := range demand {
+				sum = sum.Plus(number.Product(uint64(s.q.Prices.Of[(h*len(demand)+r)*s.q.Prices.Slots+t]), uint64(e)))
 			}
+			s.paid = append(s.paid, sum)
 		}
 	}
+}
+
+// omega returns Ω_h, what a worker costs on a server in the window.
+func (s *search) omega(h int) number.Uint128 {
+	row := s.paid[h*int(s.q.Tau+1):]
+	return row[s.start+s.config.Slots].Minus(row[s.start])
+}
+
+// dear reports whether so many workers, at the given cost each, cost no less than the
+// best schedule does.
+func (s *search) dear(workers int, each number.Uint128) bool {
+	if !s.found || workers == 0 {
+		return s.found && s.best.Cost == 0
+	}
+	return !each.Less(number.Uint128{Lo: uint64(number.CeilDiv(s.best.Cost, int64(workers)))})
+}
+
+// sort lists the servers by Ω_h. It is false, and the window not worth a look, if no
+// schedule of at least so many workers is cheaper than the best.
+func (s *search) sort(workers int) bool {
+	s.price()
 	s.order = s.order[:0]
-	for h := range exact {
+	for h := range s.omegas {
+		s.omegas[h] = s.omega(h)
 		s.order = append(s.order, h)
 	}
-	slices.SortStableFunc(s.order, func(a, b int) int { return exact[a].Cmp(exact[b]) })
+	if s.dear(workers, slices.MinFunc(s.omegas, number.Uint128.Compare)) {
+		return false
+	}
+	slices.SortStableFunc(s.order, func(a, b int) int { return s.omegas[a].Compare(s.omegas[b]) })
+	return true
 }
 
 // free returns ω, what is left of a resource throughout the window.
 func (s *search) free(h, r int) int64 {
-	least := s.q.In.Cluster.Servers[h].Capacity[r]
-	if s.q.Room == nil {
-		return least
+	if s.least == nil {
+		return s.q.In.Cluster.Servers[h].Capacity[r]
 	}
-	row := s.q.Room.Free[(h*len(s.q.In.Elastic.Resources)+r)*s.q.Room.Slots:]
-	for t := s.start; t < s.start+s.config.Slots; t++ {
-		least = min(least, row[t])
-	}
-	return least
+	k := bits.Len64(uint64(s.config.Slots)) - 1
+	row := s.least[k][(h*len(s.q.In.Elastic.Resources)+r)*s.q.Room.Slots:]
+	return min(row[s.start], row[s.start+s.config.Slots-1<<k])
 }
 
 // holds returns how many workers a server has room for.
