@@ -28,7 +28,7 @@ var models = []model{
 	{sched.ModelGang, []string{"profiles", "singleShare", "matchDemand", "shrink", "params", "iteration"}, (*Source).buildGang},
 	{sched.ModelPreemptive, []string{"iteration", "storage", "startup"}, (*Source).buildPreemptive},
 	{sched.ModelSharing, []string{"gpuMemory", "sharing"}, (*Source).buildSharing},
-	{sched.ModelElastic, []string{"startup", "ring", "maxWorkers", "workerType"}, (*Source).buildElastic},
+	{sched.ModelElastic, []string{"startup", "ring", "capacity", "maxWorkers", "workerType"}, (*Source).buildElastic},
 }
 
 // keysOfGangs are about gangs. Other jobs have no running time of their own and so no
@@ -89,5 +89,5 @@ func (src *Source) buildSharing(w *datasets.Window, common instances.Common, _ [
 func (src *Source) buildElastic(w *datasets.Window, common instances.Common, _ []profile.Config) (*sched.Instance, error) {
 	common.Cluster = sched.Cluster{} // its servers are drawn
 	return instances.Elastic(w, instances.ElasticOptions{Common: common, Ring: src.Ring, Servers: datasets.Some(src.Cluster.Servers), Startup: src.Startup,
-		MaxWorkers: src.MaxWorkers, WorkerType: src.WorkerType})
+		Capacity: optional(src, "capacity", src.Capacity), MaxWorkers: src.MaxWorkers, WorkerType: src.WorkerType})
 }

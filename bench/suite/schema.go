@@ -138,6 +138,7 @@ var describe = map[string]string{
 	"instances.startup":               "Time of every (re)start beside the load",
 	"instances.gpuMemory":             "Memory of a GPU",
 	"instances.ring":                  "Ring AllReduce instead of parameter servers",
+	"instances.capacity":              "What the servers of the elastic model have of each resource together, as a share of what the jobs ask for; without, EC2's sizes",
 	"instances.maxWorkers":            "Most workers of an elastic job; 0 for as many as were drawn",
 	"instances.workerType":            "The only worker type that elastic jobs may use, from 1; 0 for all",
 	"instances.sharing":               "What the sharing model takes beside",

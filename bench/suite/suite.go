@@ -81,6 +81,10 @@ type Source struct {
 	GPUMemory sched.Bytes       `yaml:"gpuMemory" json:"gpuMemory,omitempty"` // sharing
 	Ring      bool              `yaml:"ring" json:"ring,omitempty"`           // elastic: ring AllReduce instead of parameter servers
 
+	// Capacity is what the servers of the elastic model have together, as a share of what
+	// the jobs ask for. Without the key they are as they are drawn.
+	Capacity float64 `yaml:"capacity" json:"capacity,omitempty"`
+
 	// Both are of the elastic model, and limit what its jobs may choose from.
 	MaxWorkers int `yaml:"maxWorkers" json:"maxWorkers,omitempty"` // of a job; 0 for as many as were drawn
 	WorkerType int `yaml:"workerType" json:"workerType,omitempty"` // the only one, from 1; 0 for all

@@ -264,9 +264,9 @@ func TestErrors(t *testing.T) {
 		{change(func(o *GangOptions) { o.OfferedLoad = datasets.Some(1000.0) }), "and be a burst"},
 		{stretch(func(o *ElasticOptions) { o.OfferedLoad = datasets.Some(0.5) }), "no offered load to set"},
 		{stretch(func(o *ElasticOptions) { o.History = 1 }), "no gang"},
-		{stretch(func(o *ElasticOptions) { o.Fraction = datasets.Some(-1.0) }), "fraction is -1"},
+		{stretch(func(o *ElasticOptions) { o.Capacity = datasets.Some(-1.0) }), "capacity is -1"},
 		{stretch(func(o *ElasticOptions) { o.Servers = datasets.Some(-1) }), "-1 servers"},
-		{stretch(func(o *ElasticOptions) { o.Fraction = datasets.Some(1000.0) }), "GPUs"},
+		{stretch(func(o *ElasticOptions) { o.Capacity = datasets.Some(1000.0) }), "GPUs"},
 		{stretch(func(o *ElasticOptions) { o.Cluster = small }), "no job can run"},
 	} {
 		switch {

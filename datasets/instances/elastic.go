@@ -1,13 +1,17 @@
 package instances
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
 	"yardstick/datasets"
+	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -25,11 +29,13 @@ type ElasticOptions struct {
 	Startup sched.Time
 
 	// Servers is how many are drawn. NULL draws until each resource reaches
-	// Fraction of what the jobs ask for.
+	// Capacity of what the jobs ask for.
 	Servers datasets.Opt[int]
-	// Fraction is that share; NULL is 0.35, the middle of the paper's range
-	// [0.2, 0.5].
-	Fraction datasets.Opt[float64]
+	// Capacity is what the servers have together of each resource, as a share of what
+	// the jobs ask for. Servers that were drawn by number are scaled to it, and stay
+	// as EC2 has them if it is NULL. Without a number of servers NULL is 0.35, the
+	// middle of the paper's range [0.2, 0.5].
+	Capacity datasets.Opt[float64]
 
 	WorkerTypes, ServerTypes datasets.Opt[int] // NULL is 8 and 10
 
@@ -88,8 +94,8 @@ func paperSettings() settings {
 // Not in the source: the kinds of servers are drawn uniformly from the families'
 // ten sizes; the first server is always a p3.16xlarge, which can hold one worker
 // and one parameter server of any type, so that every job can run; the paper
-// fixes the number of servers and tunes their capacities, here the capacities
-// are EC2's and the number is tuned. What a job asks for is D_j workers of its
+// fixes the number of servers and tunes their capacities, as Capacity does; how
+// it shares them out it does not say, here in proportion to EC2's sizes. What a job asks for is D_j workers of its
 // fastest type and, if not Ring, as many parameter servers of its fastest type
 // as take all workers' gradients at once. A weight is drawn only if the trace
 // has none.
@@ -121,7 +127,9 @@ func elastic(w *datasets.Window, o *ElasticOptions) (*sched.Instance, error) {
 		in.Jobs[i].Load = o.Startup
 	}
 	if len(o.Cluster.Servers) == 0 {
-		in.Cluster.Servers = o.servers(w.Seed, in)
+		if in.Cluster.Servers, err = o.servers(w.Seed, in); err != nil {
+			return nil, err
+		}
 		in.Cluster.Inter, in.Cluster.Intra = 3_125_000_000, 300_000_000_000
 	}
 	o.limit(in)
@@ -136,8 +144,8 @@ func (o *ElasticOptions) complete() error {
 		o.Round = 3600 * sched.Second
 	}
 	o.Slotted = true
-	if !o.Fraction.OK {
-		o.Fraction = datasets.Some(0.35)
+	if !o.Capacity.OK && !o.Servers.OK {
+		o.Capacity = datasets.Some(0.35)
 	}
 	if !o.WorkerTypes.OK {
 		o.WorkerTypes = datasets.Some(8)
@@ -158,8 +166,8 @@ func (o *ElasticOptions) complete() error {
 		return fmt.Errorf("maxWorkers is %d: it must be positive, or 0 for as many as are drawn", o.MaxWorkers)
 	case o.WorkerType < 0 || o.WorkerType > o.WorkerTypes.V:
 		return fmt.Errorf("workerType is %d: it must be from 1 to %d, or 0 for all types", o.WorkerType, o.WorkerTypes.V)
-	case !(o.Fraction.V > 0 && o.Fraction.V <= 1000):
-		return fmt.Errorf("fraction is %v: it must be positive and at most 1000", o.Fraction.V)
+	case o.Capacity.OK && !(o.Capacity.V > 0 && o.Capacity.V <= 1000):
+		return fmt.Errorf("capacity is %v: it must be positive and at most 1000", o.Capacity.V)
 	}
 	return nil
 }
@@ -239,32 +247,69 @@ func ec2() [][resources]int64 {
 }
 
 // servers draws the cluster.
-func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) []sched.Server {
+//
+// Errors: a server would be left without some resource.
+func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) ([]sched.Server, error) {
 	ideal := idealDemand(in)
 	kinds := ec2()
 	r := draw(seed, "servers", "")
 	var list []sched.Server
 	var total [resources]int64
+	scaled := o.Servers.OK && o.Capacity.OK
 	enough := func() bool {
 		if o.Servers.OK {
 			return len(list) == o.Servers.V
 		}
 		for i := range total {
-			if float64(total[i]) < o.Fraction.V*float64(ideal[i]) {
+			if float64(total[i]) < o.Capacity.V*float64(ideal[i]) {
 				return false
 			}
 		}
 		return true
 	}
 	for kind := kinds[0]; ; kind = kinds[r.IntN(len(kinds))] {
-		list = append(list, sched.Server{GPUs: int(kind[resourceGPU]), Capacity: kind[:]})
+		list = append(list, sched.Server{GPUs: int(kind[resourceGPU]), Capacity: slices.Clone(kind[:])})
 		for i := range total {
 			total[i] += kind[i]
 		}
-		if enough() || total[resourceGPU] > sched.MaxGPUs { // which Validate refuses
-			return list
+		if enough() || !scaled && total[resourceGPU] > sched.MaxGPUs { // which Validate refuses
+			break
 		}
 	}
+	if !scaled {
+		return list, nil
+	}
+	for i := range total {
+		most := int64(math.Round(o.Capacity.V * float64(ideal[i])))
+		if !share(list, i, most, total[i]) {
+			return nil, fmt.Errorf("capacity is %v: that is %d of resource %s, too little to be shared by %d servers: have fewer of these, or more jobs",
+				o.Capacity.V, most, in.Elastic.Resources[i], len(list))
+		}
+	}
+	for h := range list {
+		list[h].GPUs = int(list[h].Capacity[resourceGPU])
+	}
+	return list, nil
+}
+
+// share gives the servers so much of a resource together, in proportion to the total that
+// they have, rounded by largest remainders. It is false if one would get nothing.
+func share(list []sched.Server, resource int, most, total int64) bool {
+	type part struct{ server, rest int64 }
+	parts := make([]part, len(list))
+	left := most
+	for h := range list {
+		c := &list[h].Capacity[resource]
+		product := number.Product(uint64(most), uint64(*c))
+		*c = int64(product.Over(uint64(total)).Lo)
+		parts[h] = part{int64(h), int64(product.Minus(number.Product(uint64(*c), uint64(total))).Lo)}
+		left -= *c
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.rest, a.rest) })
+	for _, x := range parts[:left] {
+		list[x.server].Capacity[resource]++
+	}
+	return !slices.ContainsFunc(list, func(s sched.Server) bool { return s.Capacity[resource] == 0 })
 }
 
 // idealDemand returns what all jobs ask for together, per resource.

@@ -1,7 +1,9 @@
 package instances
 
 import (
+	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"yardstick/datasets"
@@ -68,12 +70,12 @@ func TestElastic(t *testing.T) {
 }
 
 // The number of servers is the least prefix of the draw that reaches the share.
-func TestElasticFraction(t *testing.T) {
+func TestElasticUntilCapacity(t *testing.T) {
 	w := window(t)
 	last := 0
 	for _, fraction := range []float64{0.05, 0.2, 0.35, 0.5} {
 		o := elasticOptions()
-		o.Fraction = datasets.Some(fraction)
+		o.Capacity = datasets.Some(fraction)
 		in := must(t)(Elastic(w, o))
 		ideal := idealDemand(in)
 		short := func(servers []sched.Server) bool {
@@ -100,6 +102,46 @@ func TestElasticFraction(t *testing.T) {
 	o.Servers = datasets.Some(3)
 	if in := must(t)(Elastic(w, o)); len(in.Cluster.Servers) != 3 {
 		t.Errorf("%d servers, want 3", len(in.Cluster.Servers))
+	}
+}
+
+// TestElasticCapacity: whatever the number of servers, they have that share of what the
+// jobs ask for, each in proportion to its size; jobs and types are as without.
+func TestElasticCapacity(t *testing.T) {
+	w := window(t)
+	for _, servers := range []int{1, 2, 5, 9} {
+		for _, capacity := range []float64{0.2, 0.35, 0.5, 0.9} {
+			o := elasticOptions()
+			o.Servers = datasets.Some(servers)
+			plain := must(t)(Elastic(w, o))
+			o.Capacity = datasets.Some(capacity)
+			in := must(t)(Elastic(w, o))
+			if !reflect.DeepEqual(in.Jobs, plain.Jobs) || !reflect.DeepEqual(in.Elastic, plain.Elastic) {
+				t.Fatalf("%d servers, %v: other jobs or types", servers, capacity)
+			}
+			ideal := idealDemand(in)
+			for k := range ideal {
+				want, total, got := int64(math.Round(capacity*float64(ideal[k]))), int64(0), int64(0)
+				for _, s := range plain.Cluster.Servers {
+					total += s.Capacity[k]
+				}
+				for h, s := range in.Cluster.Servers {
+					exact := float64(plain.Cluster.Servers[h].Capacity[k]) * float64(want) / float64(total)
+					if math.Abs(float64(s.Capacity[k])-exact) >= 1 {
+						t.Errorf("%d servers, %v: server %d has %d of %v", servers, capacity, h, s.Capacity[k], exact)
+					}
+					got += s.Capacity[k]
+				}
+				if got != want {
+					t.Errorf("%d servers, %v: %d of %s, want %d", servers, capacity, got, in.Elastic.Resources[k], want)
+				}
+			}
+		}
+	}
+	o := elasticOptions()
+	o.Servers, o.Capacity = datasets.Some(5000), datasets.Some(0.2)
+	if _, err := Elastic(w, o); err == nil || !strings.Contains(err.Error(), "too little to be shared by 5000 servers") {
+		t.Errorf("5000 servers: %v", err)
 	}
 }
 
