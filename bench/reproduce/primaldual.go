@@ -37,7 +37,7 @@ func primalDualDiffers() []string {
 		"The figures are images: the paper's text has no numbers but \"at least 30 %\" (Figure 2) and \"< 2 minutes\" (Figure 7), so that shapes are compared.",
 		"Jobs, containers and servers are drawn from the ranges of Section 7 (docs/instances.md); servers are whole EC2 instances, of which 150 have about a tenth of what 100 jobs ask for at their fastest, where the paper has 0.2 to 0.5.",
 		"Jobs arrive as in a generated trace, at a rate that does not depend on their number: 100 of them within about 160 slots, and fewer within less. The paper's T is given.",
-		"A_online is the certified form with the paper's prices, exact pricing and jobs by density. Fill and shift are ours; literal is Algorithm 1 with alpha = 4 (docs/primaldual.md).",
+		"A_online is the certified form with the paper's prices, exact pricing and jobs by density. Fill and shift are ours; literal is Algorithms 1 to 3 with alpha = 4, exact pricing and T the horizon of each round (docs/primaldual.md).",
 		"A job that was stopped loads for a slot at its next start.",
 	}
 }
@@ -49,7 +49,7 @@ func primalDualSchedulers() []primalDualScheduler {
 	return []primalDualScheduler{
 		{"A_online", "primal-dual"},
 		{"A_online, fill and shift", "primal-dual(fill=true,prices=normalised,shift=true)"},
-		{"A_online, literal", "primal-dual(alpha=4,form=literal)"},
+		{"A_online, literal", "primal-dual(alpha=4,form=literal,schedules=exact,slots=horizon)"},
 		{"FIFO", "elastic-fifo"},
 		{"DRF", "elastic-drf"},
 		{"AntMan", "elastic-antman"},

@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"heuristics/ranked":  {"sched", "heuristics/sim", "heuristics/listsched"},
 	// These two price the schedules of elastic jobs, which package maxweight does exactly.
 	"heuristics/elastic":    {"sched", "heuristics/sim", "formulate/maxweight/..."},
-	"heuristics/primaldual": {"sched", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
+	"heuristics/primaldual": {"sched", "heuristics/primaldual/mincost", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
 	"bench/suite": {"sched", "datasets", "datasets/instances", "datasets/generate", "datasets/interference", "datasets/profile",
 		"bench/record"},
 	"bench":               {"sched/...", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim", "bench/record", "bench/journal", "bench/suite"},
