@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type process struct {
 	ended   chan struct{} // closed when the warden is gone
 	end     string        // what the warden said of the program's end; valid when ended is closed
 	stderr  tail
+	program string // what was started
 	ctx     context.Context
 	undo    func() bool
 	once    sync.Once
@@ -91,7 +93,7 @@ func start(ctx context.Context, spec Spec, flags uintptr) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	p := &Process{process: process{folder: folder, ended: make(chan struct{}), ctx: ctx}}
+	p := &Process{process: process{folder: folder, program: spec.Args[0], ended: make(chan struct{}), ctx: ctx}}
 	var pipes [5][2]*os.File // questions, answers, standard error, control, reports
 	closeAll := func(side int) {
 		for _, pipe := range pipes {
@@ -129,6 +131,19 @@ func start(ctx context.Context, spec Spec, flags uintptr) (*Process, error) {
 		p.cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: group, Size: 1}}
 		if err := os.Chown(folder, user, group); err != nil {
 			return fail(err)
+		}
+		if os.Geteuid() == 0 {
+			// Without a number of the namespace the warden would lose its capabilities when it is
+			// executed; with one, it may not enter every folder on the way to its file.
+			p.cmd.SysProcAttr.Credential = &syscall.Credential{}
+			p.cmd.SysProcAttr.GidMappingsEnableSetgroups = true
+			executable, err := os.Open(path)
+			if err != nil {
+				return fail(err)
+			}
+			defer executable.Close()
+			p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, executable)
+			p.cmd.Path = fmt.Sprintf("/proc/self/fd/%d", 2+len(p.cmd.ExtraFiles))
 		}
 	}
 	if err := p.cmd.Start(); err != nil {
@@ -255,7 +270,26 @@ func (p *Process) Why() error {
 	case p.end == "":
 		return fmt.Errorf("it was killed together with its warden%s", p.stderr.text())
 	}
-	return fmt.Errorf("it %s%s", p.end, p.stderr.text())
+	said := p.stderr.text()
+	return fmt.Errorf("it %s%s%s", p.end, said, notSeen(said, p.program))
+}
+
+// noModule and noFile are what interpreters say of a module and a file that they do not see.
+var (
+	noModule = regexp.MustCompile(`No module named '?([\w.]+)|Cannot find (?:module|package) '?([^' ]+)`)
+	noFile   = regexp.MustCompile(`No such file or directory|ENOENT|cannot open`)
+)
+
+// notSeen says what to do about what a program misses because it sees nothing else of this
+// machine; "" if it misses nothing.
+func notSeen(said, program string) string {
+	if m := noModule.FindStringSubmatch(said); m != nil {
+		return fmt.Sprintf(": name %s with --policy-files (files in a suite) if it is yours, for the program sees copies of what is named alone; or install it for %s, in an environment", m[1]+m[2], program)
+	}
+	if noFile.MatchString(said) {
+		return ": name its files with --policy-files (files in a suite), for it sees copies of what is named alone"
+	}
+	return ""
 }
 
 // tail keeps the end of what is written to it.

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"yardstick/bench/sandbox"
+	"yardstick/internal/tier"
 )
 
 func TestMain(m *testing.M) {
@@ -27,14 +28,20 @@ func TestMain(m *testing.M) {
 
 const interpreter = "/usr/bin/python3"
 
-// python starts a program in Python.
-func python(t *testing.T, ctx context.Context, source string, memory int64) *sandbox.Process {
+// specOf is a program in Python.
+func specOf(t *testing.T, source string, memory int64) sandbox.Spec {
 	t.Helper()
 	if _, err := os.Stat(interpreter); err != nil {
 		t.Skipf("no %s here", interpreter)
 	}
-	p, err := sandbox.Start(ctx, sandbox.Spec{Args: []string{interpreter, "-I", "main.py"}, Memory: memory,
-		Files: []sandbox.File{{Path: "main.py", Content: []byte(source)}, {Path: "data/one.txt", Content: []byte("1")}}})
+	return sandbox.Spec{Args: []string{interpreter, "-I", "main.py"}, Memory: memory,
+		Files: []sandbox.File{{Path: "main.py", Content: []byte(source)}, {Path: "data/one.txt", Content: []byte("1")}}}
+}
+
+// python starts a program in Python, kept in the strongest way that there is here.
+func python(t *testing.T, ctx context.Context, source string, memory int64) *sandbox.Process {
+	t.Helper()
+	p, err := sandbox.Start(ctx, specOf(t, source, memory))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,19 +49,48 @@ func python(t *testing.T, ctx context.Context, source string, memory int64) *san
 	return p
 }
 
-// says runs a program to its end and returns what it wrote.
-func says(t *testing.T, source string) string {
+// everyWay tries something in every way to keep a program that holds what it is about: says runs a
+// program in Python to its end and returns what it wrote.
+func everyWay(t *testing.T, what string, try func(t *testing.T, says func(source string) string)) {
 	t.Helper()
-	p := python(t, context.Background(), source, 0)
-	p.CloseIn()
-	out, err := io.ReadAll(p.Out)
-	if err != nil {
+	for way := range sandbox.Ways {
+		t.Run(way, func(t *testing.T) {
+			if p, err := startWith(t, specOf(t, "input()", 0), way); err != nil || !slices.Contains(p.Held, what) {
+				t.Skipf("this kernel does not hold %s: %v", what, err)
+			}
+			try(t, func(source string) string {
+				t.Helper()
+				p, err := startWith(t, specOf(t, source, 0), way)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.CloseIn()
+				out, err := io.ReadAll(p.Out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(out) == 0 {
+					t.Errorf("it said nothing: %v", p.Why())
+				}
+				return string(out)
+			})
+		})
+	}
+}
+
+// startWith starts a program in one of the ways, in a folder that other users may enter.
+func startWith(t *testing.T, spec sandbox.Spec, way string) (*sandbox.Process, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if len(out) == 0 {
-		t.Errorf("it said nothing: %v", p.Why())
+	t.Setenv("TMPDIR", dir)
+	p, err := sandbox.StartWith(context.Background(), spec, way)
+	if err == nil {
+		t.Cleanup(p.Stop)
 	}
-	return string(out)
+	return p, err
 }
 
 // What the kernel here can hold is held. Where it cannot, tests of what depends on it
@@ -79,8 +115,10 @@ func TestDialogue(t *testing.T) {
 }
 
 // The program has its files, a folder to write in, and nothing else of its own.
-func TestScratch(t *testing.T) {
-	got := says(t, `
+func TestScratch(t *testing.T) { everyWay(t, "user", scratch) }
+
+func scratch(t *testing.T, says func(source string) string) {
+	got := says(`
 import os
 print(sorted(os.listdir(".")), open("data/one.txt").read())
 open("new.txt", "w").write("mine")
@@ -98,8 +136,9 @@ print(sorted(os.environ), sorted(os.listdir("/proc/self/fd")))
 }
 
 // It cannot see this process, its files or its environment.
-func TestSeesNothing(t *testing.T) {
-	held(t, "mount")
+func TestSeesNothing(t *testing.T) { everyWay(t, "mount", seesNothing) }
+
+func seesNothing(t *testing.T, says func(source string) string) {
 	secret := filepath.Join(t.TempDir(), "instance.json")
 	if err := os.WriteFile(secret, []byte("the future"), 0o644); err != nil {
 		t.Fatal(err)
@@ -108,7 +147,7 @@ func TestSeesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := says(t, fmt.Sprintf(`
+	got := says(fmt.Sprintf(`
 import os
 print(sorted(os.listdir("/")), [os.path.exists(p) for p in (%q, %q, "/home", "/root", "/etc/shadow", "/sys")])
 seen = sorted(int(p) for p in os.listdir("/proc") if p.isdigit())
@@ -128,9 +167,10 @@ for path in "/proc/1/environ", "/proc/1/mem", "/proc/1/fd/3", "/proc/1/fd/4", "/
 }
 
 // What the filter of system calls refuses fails, and the program goes on.
-func TestFilter(t *testing.T) {
-	held(t, "seccomp")
-	if got := says(t, `
+func TestFilter(t *testing.T) { everyWay(t, "seccomp", filter) }
+
+func filter(t *testing.T, says func(source string) string) {
+	if got := says(`
 import ctypes, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 for what in "socket.socket()", "socket.socket(socket.AF_UNIX)", "os.memfd_create('x')", "os.unshare(0x10000000)":
@@ -191,14 +231,8 @@ func TestNothingOutlives(t *testing.T) {
 	for way := range sandbox.Ways {
 		for name, end := range map[string]string{"stopped": "time.sleep(1000)", "ended": "", "killed": "os.kill(os.getpid(), 9)"} {
 			t.Run(way+"/"+name, func(t *testing.T) {
-				// Without namespaces another user starts there, and must be let through.
-				dir := t.TempDir()
-				if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				t.Setenv("TMPDIR", dir)
 				word := fmt.Sprintf("outlives-%d-%s-%s", os.Getpid(), way, name)
-				p, err := sandbox.StartWith(context.Background(), sandbox.Spec{Args: []string{interpreter, "-I", "-c", fmt.Sprintf(`
+				p, err := startWith(t, sandbox.Spec{Args: []string{interpreter, "-I", "-c", fmt.Sprintf(`
 import os, sys, time
 if os.fork() == 0:
     os.setsid()
@@ -212,7 +246,6 @@ sys.stdin.readline()
 				if err != nil {
 					t.Skipf("this kernel does not let us: %v", err)
 				}
-				t.Cleanup(p.Stop)
 				if _, err := p.Out.Read(make([]byte, 1)); err != nil {
 					t.Fatal(err, p.Why())
 				}
@@ -269,6 +302,45 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
+// Where there are no namespaces the program is another user's than root: if that one may not enter the
+// folder for it, or its interpreter's, the error says which folder that is and what to do.
+func TestClosedFolders(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root starts programs as another user")
+	}
+	closed, open := filepath.Join(t.TempDir(), "closed"), t.TempDir()
+	write(t, map[string]string{closed + "/mine": "#!/bin/sh\n"})
+	if err := errors.Join(os.Chmod(filepath.Dir(open), 0o755), os.Chmod(closed, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ tmp, program, want string }{
+		{closed, interpreter, "set TMPDIR to a folder that all may enter"},
+		{open, closed + "/mine", "take an interpreter that all may run"},
+	} {
+		t.Setenv("TMPDIR", c.tmp)
+		_, err := sandbox.StartWith(context.Background(), sandbox.Spec{Args: []string{c.program, "-c", ""}}, "reaper")
+		if err == nil || !strings.Contains(err.Error(), "cannot be started: permission denied: ") || !strings.Contains(err.Error(), "who may not enter "+closed+": "+c.want) {
+			t.Errorf("the error is %v, want %q", err, c.want)
+		}
+	}
+}
+
+// What a program misses because it sees nothing else is said with what to do.
+func TestNotSeen(t *testing.T) {
+	for source, want := range map[string]string{
+		"import numpie.core":       "No module named 'numpie': name numpie with --policy-files (files in a suite)",
+		"from . import x":          "no known parent package",
+		"open('weights.txt')":      "name its files with --policy-files (files in a suite)",
+		"import sys; sys.exit(3)":  "it ended with exit status 3",
+		"raise SystemExit('gone')": "it ended with exit status 1: gone",
+	} {
+		p := python(t, context.Background(), source, 0)
+		if err := p.Why(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "policy-files") != strings.Contains(want, "policy-files") {
+			t.Errorf("%s: the error is %v, want %q", source, err, want)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, content := range map[string]string{"mine.py": "print(1)", "lib/a.py": "a", "lib/b.py": "b", "tool": "#!/bin/sh"} {
@@ -317,6 +389,157 @@ func TestRead(t *testing.T) {
 		"/bin/sh 'mine.py": "a quote that does not end"} {
 		if _, err := sandbox.Read(context.Background(), command, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %q", command, err, want)
+		}
+	}
+}
+
+// write writes files of a test, folders made.
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// However somebody names a program, its interpreter and its further files, the program runs and finds
+// them: its modules, and its data by their paths from its own file.
+func TestNamings(t *testing.T) {
+	if _, err := os.Stat(interpreter); err != nil {
+		t.Skipf("no %s here", interpreter)
+	}
+	top, away := t.TempDir(), t.TempDir()
+	here := filepath.Join(top, "here")
+	source := "#!" + interpreter + `
+import os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+if "alone" in sys.argv:
+    print("ran")
+else:
+    import helper, lib.deep
+    print("ran", helper.x, lib.deep.x, open(os.path.join(here, "weights.txt")).read(), *[open(a.split("=")[-1]).read() for a in sys.argv[1:]])
+`
+	files := map[string]string{}
+	for _, folder := range []string{here, filepath.Join(here, "sub"), filepath.Join(here, "with space"), filepath.Join(top, "beside"), away} {
+		for name, text := range map[string]string{"mine.py": source, "mine": source, "my policy.py": source, "helper.py": "x = 1", "lib/deep.py": "x = 2", "lib/__pycache__/deep.pyc": "no code", "weights.txt": "3"} {
+			files[filepath.Join(folder, name)] = text
+		}
+	}
+	packed := strings.Replace(strings.Replace(source, "import helper, lib.deep", "from packed import helper; from packed.lib import deep; import types; lib = types.SimpleNamespace(deep=deep)", 1), "#!"+interpreter, "", 1)
+	for name, text := range map[string]string{"__init__.py": "", "__main__.py": packed, "policy.py": packed, "helper.py": "x = 1", "lib/deep.py": "x = 2", "weights.txt": "3"} {
+		files[filepath.Join(here, "packed", name)] = text
+	}
+	for name, text := range map[string]string{"__main__.py": source, "helper.py": "x = 1", "lib/deep.py": "x = 2", "weights.txt": "3"} {
+		files[filepath.Join(away, "folder", name)] = text
+	}
+	files[filepath.Join(here, "one.txt")], files[filepath.Join(away, "two.txt")] = "4", "5"
+	write(t, files)
+	t.Chdir(here)
+	for name, target := range map[string]string{"link.py": filepath.Join(away, "mine.py"), "linked": filepath.Join(away, "lib"), filepath.Join(away, "link.py"): "mine.py"} {
+		if err := os.Symlink(target, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environment := filepath.Join(away, "an env")
+	if out, err := exec.Command(interpreter, "-m", "venv", "--without-pip", environment).CombinedOutput(); err != nil {
+		t.Logf("no virtual environments: %v: %s", err, out)
+		environment = ""
+	}
+	beside := func(folder string) []string {
+		return []string{filepath.Join(folder, "helper.py"), filepath.Join(folder, "lib"), filepath.Join(folder, "weights.txt")}
+	}
+	for _, c := range []struct {
+		command string
+		files   []string
+		want    string
+	}{
+		{"python3 mine.py", beside("."), "ran 1 2 3"},
+		{"python3 ./mine.py", beside(here), "ran 1 2 3"},
+		{"python3 -u mine.py", []string{"helper.py", "./lib", "../here/weights.txt"}, "ran 1 2 3"},
+		{"python3 sub/mine.py", beside("sub"), "ran 1 2 3"},
+		{"python3 ./sub/../sub/mine.py", beside(filepath.Join(here, "sub")), "ran 1 2 3"},
+		{"python3 " + here + "/sub/mine.py", beside("./sub"), "ran 1 2 3"},
+		{"python3 " + here + "/mine.py", beside(here), "ran 1 2 3"},
+		{"python3 ../beside/mine.py", beside("../beside"), "ran 1 2 3"},
+		{"python3 ../beside/mine.py", beside(filepath.Join(top, "beside")), "ran 1 2 3"},
+		{"python3 " + away + "/mine.py", beside(away), "ran 1 2 3"},
+		{"python3 " + away + "/mine.py alone", nil, "ran"},
+		{"python3 " + away + "/link.py", beside(away), "ran 1 2 3"},
+		{"python3 link.py", beside(away), "ran 1 2 3"},
+		{"python3 'my policy.py'", beside("."), "ran 1 2 3"},
+		{`python3 "with space/my policy.py"`, beside("with space"), "ran 1 2 3"},
+		{"python3 '" + here + "/with space/my policy.py'", beside(here + "/with space"), "ran 1 2 3"},
+		{"python3 -m mine", beside("."), "ran 1 2 3"},
+		{"python3 -X dev -m mine", beside(here), "ran 1 2 3"},
+		{"python3 -m packed", nil, "ran 1 2 3"},
+		{"python3 -m packed.policy", nil, "ran 1 2 3"},
+		{"python3 " + away + "/folder", nil, "ran 1 2 3"},
+		{"./mine", beside("."), "ran 1 2 3"},
+		{"sub/mine", beside("sub"), "ran 1 2 3"},
+		{"../beside/mine", beside("../beside"), "ran 1 2 3"},
+		{away + "/mine", beside(away), "ran 1 2 3"},
+		{"./mine.py", beside("."), "ran 1 2 3"},
+		{"python3 mine.py one.txt " + away + "/two.txt --file=../here/one.txt --file=" + away + "/two.txt", beside("."), "ran 1 2 3 4 5 4 5"},
+		{"python3 mine.py", []string{"helper.py", "linked", "lib", "weights.txt"}, "ran 1 2 3"},
+		{"python3 mine.py", append(beside(away), away+"/mine.py"), "ran 1 2 3"}, // as evaluate names it, whatever lies here
+		{environment + "/bin/python mine.py", beside("."), "ran 1 2 3"},
+		{environment + "/bin/python " + away + "/mine.py", beside(away), "ran 1 2 3"},
+	} {
+		if program, args, ok := strings.Cut(c.command, "/bin/python "); ok && environment != "" {
+			c.command = "'" + program + "/bin/python' " + args
+		} else if ok {
+			continue
+		}
+		t.Setenv("PATH", filepath.Dir(interpreter))
+		p, err := sandbox.Read(context.Background(), c.command, c.files, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.command, err)
+			continue
+		}
+		ran := false
+		for way := range sandbox.Ways {
+			if ran && !tier.All() {
+				break
+			}
+			q, err := startWith(t, p.Spec, way)
+			if err != nil {
+				continue
+			}
+			ran = true
+			q.CloseIn()
+			out, err := io.ReadAll(q.Out)
+			if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+				t.Errorf("%s with %v, %s: %q, want %q (%v, %v)", c.command, c.files, way, got, c.want, err, q.Why())
+			}
+			q.Stop()
+		}
+		if !ran {
+			t.Errorf("%s: no way starts it", c.command)
+		}
+		if slices.ContainsFunc(p.Files, func(f sandbox.File) bool { return strings.Contains(f.Path, "__pycache__") }) {
+			t.Errorf("%s: what Python has written is copied", c.command)
+		}
+	}
+	for command, c := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"python3 mine.py ~/x.py":     {nil, "no shell reads the command"},
+		"python3 " + away + "/no.py": {nil, "there is no file " + away + "/no.py"},
+		"mine alone":                 {nil, "write ./mine for the file here"},
+		"./one.txt":                  {nil, "chmod +x"},
+		"python3 ../beside/mine.py " + away + "/helper.py ../beside/helper.py": {nil, "would both be helper.py in the program's folder"},
+		"python3 -u mine.py": {[]string{"../beside/lib", away + "/lib"}, "would both be lib/deep.py"},
+	} {
+		if err := os.Chmod("one.txt", 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sandbox.Read(context.Background(), command, c.files, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", command, err, c.want)
 		}
 	}
 }

@@ -364,9 +364,28 @@ func (w *warden) launch(scratch string) (pid int, err error) {
 		pid, err = start()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s cannot be started: %w", w.Args[0], err)
+		err = fmt.Errorf("%s cannot be started: %w", w.Args[0], err)
+		if w.Root && !w.Namespaces {
+			const alone = "%w: this machine gives no namespaces, so it runs as a user of its own, who may not enter %s: "
+			if closed := closedTo(scratch); closed != "" {
+				err = fmt.Errorf(alone+"set TMPDIR to a folder that all may enter, such as /tmp", err, closed)
+			} else if closed := closedTo(filepath.Dir(w.Args[0])); closed != "" {
+				err = fmt.Errorf(alone+"take an interpreter that all may run, such as /usr/bin/python3", err, closed)
+			}
+		}
+		return 0, err
 	}
 	return pid, nil
+}
+
+// closedTo returns the topmost folder on the way to this one that only some may enter, or "".
+func closedTo(folder string) (closed string) {
+	for ; filepath.IsAbs(folder) && folder != "/"; folder = filepath.Dir(folder) {
+		if info, err := os.Stat(folder); err == nil && info.Mode()&1 == 0 {
+			closed = folder
+		}
+	}
+	return closed
 }
 
 // fillScratch writes the copies of the files. The folder and they belong to the warden,
