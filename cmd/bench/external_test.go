@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/internal/tier"
 )
 
 // listPy is first come first served or shortest job first in Python.
@@ -159,6 +160,122 @@ func TestExternalInSuites(t *testing.T) {
 	mustRun(t, "gate", "four", "--baseline", "one")
 }
 
+// However a program is named, each command that takes one starts it, and it does the same: replays, hunts,
+// suites, and what is made of their rows.
+func TestEveryNamingEveryCommand(t *testing.T) {
+	interpreter := listPy(t)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := t.TempDir()
+	text, err := os.ReadFile("list.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	split := "from rules import main\nmain()\n" // the same in two files
+	rules := "def main():\n    import sys\n" + "    exec(compile(open(__file__.replace('rules.py', 'list.py')).read(), 'list', 'exec'), {'__name__': '__main__'})\n"
+	for name, content := range map[string]string{"jobs.csv": "submit,gpus,duration\n0,1,5\n1,2,4\n2,1,3\n", "sub/list.py": string(text), "two words.py": string(text), away + "/greedy.py": string(text),
+		away + "/split.py": split, away + "/rules.py": rules, away + "/list.py": string(text), "list": "#!" + interpreter + "\n" + string(text)} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(away+"/greedy.py", "link.py"); err != nil {
+		t.Fatal(err)
+	}
+	env := filepath.Join(away, "env")
+	if out, err := exec.Command(interpreter, "-m", "venv", "--without-pip", env).CombinedOutput(); err != nil {
+		t.Skipf("no virtual environments: %v: %s", err, out)
+	}
+	relative, err := filepath.Rel(here, away)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, "simulate", "jobs.csv", "--gpus", "2", "--policy", "fifo", "-o", "own.csv")
+	own, err := os.ReadFile("own.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests, ratio := "", ""
+	forms := []struct{ command, files string }{
+		{interpreter + " " + away + "/greedy.py", ""},
+		{interpreter + " list.py", ""},
+		{interpreter + " ./list.py", ""},
+		{interpreter + " " + here + "/list.py", ""},
+		{interpreter + " sub/list.py", ""},
+		{interpreter + " " + relative + "/greedy.py", ""},
+		{interpreter + " link.py", ""},
+		{interpreter + " 'two words.py'", ""},
+		{interpreter + " -m list", ""},
+		{env + "/bin/python " + away + "/greedy.py", ""},
+		{relative + "/env/bin/python list.py", ""},
+		{"./list", ""},
+		{here + "/list", ""},
+		{interpreter + " " + away + "/split.py", away + "/rules.py," + away + "/list.py"},
+		{interpreter + " split.py", away + "/split.py," + relative + "/rules.py," + away + "/list.py"},
+	}
+	for i, f := range tier.Share(forms, 4) {
+		command := f.command + " fifo strict"
+		flags := []string{"--policy-command", command}
+		if f.files != "" {
+			flags = append(flags, "--policy-files", f.files)
+		}
+		mustRun(t, append([]string{"simulate", "jobs.csv", "--gpus", "2", "-o", "program.csv"}, flags...)...)
+		if program, err := os.ReadFile("program.csv"); err != nil || string(program) != string(own) {
+			t.Errorf("%s: %v: %s, want %s", command, err, program, own)
+		}
+		_, found, _ := strings.Cut(mustRun(t, append([]string{"hunt", "--jobs", "4", "--gpus", "3", "--evaluations", "40", "-q"}, flags...)...), "\n")
+		if found, _, _ = strings.Cut(found, "\n"); ratio == "" {
+			ratio = found
+		}
+		if found != ratio || !strings.Contains(found, "proven") {
+			t.Errorf("%s: the hunt finds %q, before %q", command, found, ratio)
+		}
+		files := ""
+		if f.files != "" {
+			files = fmt.Sprintf(", files: %q", f.files)
+		}
+		suite := fmt.Sprintf("name: named\ninstances: [{name: gangs, trace: \"builtin:philly?jobs=1000\", slice: {jobs: 5, at: busiest}, round: 1h, tooLarge: drop}]\nmethods:\n  - fifo\n  - {name: external, params: {command: %q%s}, as: mine}\nreferences: [exhaustive]\n", command, files)
+		if err := os.WriteFile("sub/named.yaml", []byte(suite), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out := fmt.Sprint("named", i)
+		mustRun(t, "run", "sub/named.yaml", "-q", "-o", out)
+		if mine := costsOf(t, out, "mine"); mine != costsOf(t, out, "fifo") {
+			t.Errorf("%s: it costs %s in a suite, fifo %s", command, mine, costsOf(t, out, "fifo"))
+		} else if digests == "" {
+			digests = mine
+		} else if digests != mine {
+			t.Errorf("%s: it costs %s, before %s", command, mine, digests)
+		}
+		mustRun(t, "gate", out, "--baseline", "named0")
+		mustRun(t, "gate", out, "--fresh", "-o", out+"fresh")
+		mustRun(t, "compare", out, "named0")
+	}
+}
+
+// costsOf is what a method costs on the instances of a run.
+func costsOf(t *testing.T, dir, method string) (costs string) {
+	t.Helper()
+	run, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range run.Ratios {
+		if strings.HasPrefix(r.Method, method) {
+			costs += fmt.Sprintln(r.Instance, r.CostExact)
+		}
+	}
+	if costs == "" {
+		t.Errorf("%s has no rows in %s", method, dir)
+	}
+	return costs
+}
+
 // journals is the size of what a run has kept.
 func journals(t *testing.T, dir string) (size int64) {
 	t.Helper()
@@ -185,7 +302,7 @@ func TestExternalFails(t *testing.T) {
 		}
 	}
 	code, _, errOut := benchCommand(t, "run", "suite.yaml", "-q", "-o", "out")
-	if code != exitIncomplete || !strings.Contains(errOut, "bench: 4 cells failed, the first: broken on gangs/00: hello: it ended with exit status 1: ") || !strings.Contains(errOut, "No module named 'numpie'\n") {
+	if code != exitIncomplete || !strings.Contains(errOut, "bench: 4 cells failed, the first: broken on gangs/00: hello: it ended with exit status 1: ") || !strings.Contains(errOut, "No module named 'numpie': name numpie with --policy-files (files in a suite)") {
 		t.Errorf("exit code %d: %s", code, errOut)
 	}
 	rows := func() map[string]string {
@@ -206,7 +323,7 @@ func TestExternalFails(t *testing.T) {
 	if err := os.WriteFile("broken.py", []byte("import scipie"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errOut := benchCommand(t, "run", "suite.yaml", "-q", "-o", "out"); code != exitIncomplete || !strings.Contains(errOut, "No module named 'scipie'\n") {
+	if code, _, errOut := benchCommand(t, "run", "suite.yaml", "-q", "-o", "out"); code != exitIncomplete || !strings.Contains(errOut, "No module named 'scipie': name scipie with --policy-files (files in a suite)") {
 		t.Errorf("exit code %d: %s", code, errOut)
 	}
 	for row, id := range rows() {

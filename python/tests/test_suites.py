@@ -94,6 +94,23 @@ class Evaluate(Folder):
         for candidate in (Shortest, Shortest(), Command("python3 lists.py sjf skip", [EXAMPLES / "lists.py"]))[: 3 if ALL else 1]:
             self.assertEqual(rows(candidate, predictor="perfect"), shortest)
 
+    def test_however_it_is_named(self):
+        """A candidate is found by any path: a link, a relative one, one with a space, a command that names it."""
+        want = self.evaluate("fifo")["rows"]
+        spaced = self.write("my fifo.py", FIFO.read_text())
+        link = self.folder / "link.py"
+        link.symlink_to(FIFO)
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir(self.folder)
+        plain = EXAMPLES / "lists.py"
+        (self.folder / "plain.py").symlink_to(plain)
+        forms = [link, "my fifo.py", Command("python3 plain.py fifo strict", ["plain.py"]), Command(f"python3 {plain} fifo strict"),
+                 "./link.py", spaced, os.path.relpath(FIFO), Command("python3 plain.py fifo strict"), Command("python3 x.py fifo strict", [])]
+        for form in forms[:-1] if ALL else forms[:3]:
+            self.assertEqual([r["cost"] for r in self.evaluate(form)["rows"]], [r["cost"] for r in want], form)
+        self.assertIn("there is no file x.py", self.evaluate(forms[-1])["error"])
+
     def fails(self, text, words, **options):
         result = self.evaluate(self.write("candidate.py", "import yardstick\n" + textwrap.dedent(text)), **options)
         self.assertFalse(result["valid"])

@@ -51,17 +51,19 @@ class Command:
     """
 
     command: str
-    """What starts it, in a folder with copies of the files."""
+    """What starts it, in a folder with copies of the files, and of those that its words name."""
     files: Sequence[str | Path] = ()
-    """What it needs there."""
+    """What it needs there besides."""
     label: str = ""
-    """Its name in tables; that of the last file, or else of the program, if it is empty."""
+    """Its name in tables; if it is empty, that of the last file, or of the first that its words name, or of the program."""
     params: dict[str, str] = field(default_factory=dict)
     """More parameters of bench's method external, such as predictor."""
 
     @property
     def name(self) -> str:
-        name = self.label or Path(self.files[-1] if self.files else shlex.split(self.command)[0]).name
+        words = shlex.split(self.command)
+        named = [word for word in words[1:] if os.path.isfile(word)]
+        name = self.label or Path([*named, *words][0] if not self.files else self.files[-1]).name
         return re.sub(r"[^A-Za-z0-9_.-]", "-", name)
 
 
@@ -286,10 +288,12 @@ def _references(policies: Iterable[AnyPolicy], predictor: str, folder: Path) -> 
         if not archive.exists():
             write_archive(archive)
         c = as_command(policy, archive)
-        for word in (c.command, *(str(Path(f).resolve()) for f in c.files)):
+        for word in (c.command, *(str(Path(f).absolute()) for f in c.files)):
             if set(word) & set(",()[]{}"):
                 raise BenchError(f"the policy's command or file {word} has a comma or a bracket, which lists of bench cannot hold: rename it")
-        params = {"command": c.command, "files": ",".join(str(Path(f).resolve()) for f in c.files), "predictor": predictor, **c.params}
+        params = {"command": c.command, "predictor": predictor, **c.params}
+        if c.files:
+            params["files"] = ",".join(str(Path(f).absolute()) for f in c.files)
         yield json.dumps({"name": "external", "params": params, "as": c.name})
 
 
