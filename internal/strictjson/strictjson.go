@@ -34,7 +34,8 @@ func Unmarshal(data []byte, v any) error {
 		return err
 	}
 	if bytes.Contains(data, []byte("null")) {
-		if err := checkNulls(jsontext.NewDecoder(bytes.NewReader(data), options), reflect.TypeOf(v)); err != nil {
+		c := nullChecker{jsontext.NewDecoder(bytes.NewReader(data), options), map[reflect.Type]typeShape{}}
+		if err := c.check(reflect.TypeOf(v)); err != nil {
 			return explained(data, err)
 		}
 	}
@@ -44,13 +45,40 @@ func Unmarshal(data []byte, v any) error {
 // errNull says why a document is refused in which a number, a text or a switch is null.
 var errNull = errors.New("null is no value: leave the key out, or write one")
 
-// checkNulls reads a value and refuses null in the place of a number, a text or a switch,
+// nullChecker reads values and refuses null in the place of a number, a text or a switch,
 // which decoders take for 0, "" or false.
-func checkNulls(d *jsontext.Decoder, t reflect.Type) error {
+type nullChecker struct {
+	*jsontext.Decoder
+	known map[reflect.Type]typeShape // a document has few types, and many values of each
+}
+
+// typeShape is what a type is to the decoder.
+type typeShape struct {
+	decodesItself bool
+	fields        map[string]reflect.Type // of a struct
+}
+
+func (d *nullChecker) shape(t reflect.Type) typeShape {
+	s, ok := d.known[t]
+	if !ok {
+		if s.decodesItself = decodesItself(t); t.Kind() == reflect.Struct {
+			s.fields = fieldsOf(t)
+		}
+		d.known[t] = s
+	}
+	return s
+}
+
+// check reads a value of a type.
+func (d *nullChecker) check(t reflect.Type) error {
 	for t != nil && t.Kind() == reflect.Pointer && d.PeekKind() != 'n' {
 		t = t.Elem()
 	}
-	if t == nil || decodesItself(t) {
+	if t == nil {
+		return d.SkipValue()
+	}
+	shape := d.shape(t)
+	if shape.decodesItself {
 		return d.SkipValue()
 	}
 	switch kind := d.PeekKind(); {
@@ -60,10 +88,6 @@ func checkNulls(d *jsontext.Decoder, t reflect.Type) error {
 		}
 		return &json.SemanticError{JSONPointer: d.StackPointer(), ByteOffset: d.InputOffset() - int64(len("null")), Err: errNull}
 	case kind == '{' && (t.Kind() == reflect.Struct || t.Kind() == reflect.Map):
-		fields := map[string]reflect.Type{}
-		if t.Kind() == reflect.Struct {
-			fields = fieldsOf(t)
-		}
 		if _, err := d.ReadToken(); err != nil {
 			return err
 		}
@@ -72,11 +96,11 @@ func checkNulls(d *jsontext.Decoder, t reflect.Type) error {
 			if err != nil {
 				return err
 			}
-			member := fields[name.String()]
+			member := shape.fields[name.String()]
 			if t.Kind() == reflect.Map {
 				member = t.Elem()
 			}
-			if err := checkNulls(d, member); err != nil {
+			if err := d.check(member); err != nil {
 				return err
 			}
 		}
@@ -87,7 +111,7 @@ func checkNulls(d *jsontext.Decoder, t reflect.Type) error {
 			return err
 		}
 		for d.PeekKind() != ']' {
-			if err := checkNulls(d, t.Elem()); err != nil {
+			if err := d.check(t.Elem()); err != nil {
 				return err
 			}
 		}
