@@ -22,27 +22,26 @@ type Column struct {
 
 // Columns lists the columns of the unified trace schema in the order in which
 // they are written. Columns are only ever added.
-func Columns() []Column {
-	const s = "s"
-	return []Column{
-		{"trace", "utf8", "", false, true, "name of the source; one file may hold several"},
-		{"job_id", "utf8", "", false, true, "identifier, distinct within the trace"},
-		{"user", "utf8", "", true, false, "who submitted the job"},
-		{"vc", "utf8", "", true, false, "virtual cluster, or the queue or tenant that plays its part"},
-		{"group", "utf8", "", true, false, "recurrence: jobs of a group are runs of the same program"},
-		{"submit_s", "double", s, true, true, "submission, since the start of the trace"},
-		{"queue_s", "double", s, true, false, "from submission to start, as it was in the source's cluster"},
-		{"duration_s", "double", s, true, true, "running time, as it was in the source's cluster"},
-		{"gpus", "double", "GPU", true, true, "GPUs asked for, all replicas together; below 1 where a share of a GPU was asked for, 0 where none"},
-		{"cpus", "double", "core", true, false, "CPU cores asked for"},
-		{"batch_size", "double", "sample", true, false, "mini-batch, all replicas together"},
-		{"deadline_s", "double", s, true, false, "when the job should be done by, since the start of the trace"},
-		{"status", "utf8", "", true, false, "how the job ended, in the source's own words"},
-		{"model", "utf8", "", true, false, "what was trained"},
-		{"gpu_type", "utf8", "", true, false, "type of GPU asked for, in the source's own words"},
-		{"iterations", "double", "iteration", true, false, "training iterations of the run"},
-		{"weight", "double", "", true, false, "importance of the job in weighted objectives; positive"},
-	}
+func Columns() []Column { return slices.Clone(schema[:]) }
+
+var schema = [...]Column{
+	{"trace", "utf8", "", false, true, "name of the source; one file may hold several"},
+	{"job_id", "utf8", "", false, true, "identifier, distinct within the trace"},
+	{"user", "utf8", "", true, false, "who submitted the job"},
+	{"vc", "utf8", "", true, false, "virtual cluster, or the queue or tenant that plays its part"},
+	{"group", "utf8", "", true, false, "recurrence: jobs of a group are runs of the same program"},
+	{"submit_s", "double", "s", true, true, "submission, since the start of the trace"},
+	{"queue_s", "double", "s", true, false, "from submission to start, as it was in the source's cluster"},
+	{"duration_s", "double", "s", true, true, "running time, as it was in the source's cluster"},
+	{"gpus", "double", "GPU", true, true, "GPUs asked for, all replicas together; below 1 where a share of a GPU was asked for, 0 where none"},
+	{"cpus", "double", "core", true, false, "CPU cores asked for"},
+	{"batch_size", "double", "sample", true, false, "mini-batch, all replicas together"},
+	{"deadline_s", "double", "s", true, false, "when the job should be done by, since the start of the trace"},
+	{"status", "utf8", "", true, false, "how the job ended, in the source's own words"},
+	{"model", "utf8", "", true, false, "what was trained"},
+	{"gpu_type", "utf8", "", true, false, "type of GPU asked for, in the source's own words"},
+	{"iterations", "double", "iteration", true, false, "training iterations of the run"},
+	{"weight", "double", "", true, false, "importance of the job in weighted objectives; positive"},
 }
 
 // Opt is a field that a trace may lack. The zero value is NULL.
@@ -110,7 +109,7 @@ func (r *Row) field(i int) any {
 // Check returns an error that names the column if a value is not one that the
 // schema allows: times and amounts are finite and not negative, weights are
 // positive, job_id and trace are not empty.
-func (r *Row) Check() error { return r.check(Columns()) }
+func (r *Row) Check() error { return r.check(schema[:]) }
 
 func (r *Row) check(schema []Column) error {
 	for i := range schema {
