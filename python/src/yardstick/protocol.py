@@ -23,7 +23,7 @@ microseconds:
 ...     {"end": {}}])
 >>> for answer in answers:
 ...     print(answer)
-{'hello': {'name': 'Fifo', 'version': '1', 'class': 'N', 'place': 'pool'}}
+{'hello': {'name': 'Fifo', 'version': '1', 'class': 'N', 'place': 'pool', 'again': True}}
 {'start': [[0, [[0, 2]]]]}
 {'start': [[1, [[0, 1]]]]}
 """
@@ -310,6 +310,9 @@ class Policy:
     consolidate, best-fit, most-available or least-available."""
     wants: Sequence[str] = ()
     """What to be told besides: profiles, placements, progress."""
+    again: bool = True
+    """Whether a process that serves the class may serve one instance after another, a new value of the class
+    for each: a hunt looks at many times as many instances then. False if anything but these values remembers."""
 
     def begin(self, hello: Hello) -> None:
         """Called once, before any question."""
@@ -328,6 +331,7 @@ class _Function(Policy):
 
     def __init__(self, decide: Decide) -> None:
         self.name = getattr(decide, "__name__", "policy")[:64]
+        self.again = getattr(decide, "again", False)  # what a function remembers, it remembers elsewhere
         self._decide = decide
 
     def decide(self, view: View) -> Decision:
@@ -351,16 +355,24 @@ def as_policy(policy: PolicyLike) -> Policy:
 
 
 class Session:
-    """A policy on one instance: messages in, answers out."""
+    """A policy on one instance after another: messages in, answers out."""
 
     def __init__(self, policy: PolicyLike) -> None:
+        self.made_of = policy
         self.policy = as_policy(policy)
         self.view: View | None = None
+
+    @property
+    def again(self) -> bool:
+        """Whether another instance may follow."""
+        return self.policy.again and not isinstance(self.made_of, Policy)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """The answer to a message of bench, None to its last."""
         if "hello" in message:
             hello = Hello.read(message["hello"])
+            if self.view is not None:
+                self.policy = as_policy(self.made_of)
             self.view = View(hello, self.policy.place)
             self.policy.begin(hello)
             return {"hello": self._introduction()}
@@ -379,11 +391,14 @@ class Session:
         said: dict[str, Any] = {"name": (p.name or type(p).__name__)[:64], "version": str(p.version), "class": p.execution_class, "place": p.place}
         if p.wants:
             said["wants"] = list(p.wants)
+        if self.again:
+            said["again"] = True
         return said
 
 
 def serve(policy: PolicyLike, questions: TextIO | None = None, answers: TextIO | None = None) -> None:
-    """Answer bench on standard input and output until it says that the instance ends.
+    """Answer bench on standard input and output until it says that the instance ends or, of
+    a policy that can serve another one, until it says no more.
 
     What the policy prints goes to standard error. If it fails, the run fails with the
     error, and the traceback is on standard error."""
@@ -400,6 +415,8 @@ def serve(policy: PolicyLike, questions: TextIO | None = None, answers: TextIO |
                 out.flush()
                 raise SystemExit(1) from None
             if answer is None:
+                if session.again:
+                    continue
                 return
             out.write(json.dumps(answer, separators=(",", ":"), allow_nan=False) + "\n")
             out.flush()
