@@ -23,7 +23,11 @@ import (
 func everyMethod() []suite.MethodRef {
 	var all []suite.MethodRef
 	for _, name := range ownNames() {
-		all = append(all, suite.MethodRef{Name: name})
+		ref := suite.MethodRef{Name: name}
+		if !tier.All() {
+			ref.Params = fewSteps[name]
+		}
+		all = append(all, ref)
 	}
 	with := func(name string, params ...string) {
 		ref := suite.MethodRef{Name: name, Params: map[string]string{}}

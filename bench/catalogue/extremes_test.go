@@ -62,12 +62,12 @@ func TestExtremes(t *testing.T) {
 func runExtreme(t *testing.T, seed uint64, in *sched.Instance) {
 	t.Helper()
 	problem := bench.Problem{Instance: in, Objectives: drawnObjectives(in),
-		Limits: suite.Limits{Solve: 200 * time.Millisecond, Nodes: 100, Memory: 1 << 30}, Seed: seed}
+		Limits: suite.Limits{Solve: time.Duration(tier.Draws(50, 200)) * time.Millisecond, Nodes: 100, Memory: 1 << 30}, Seed: seed}
 	policies := NamesOf(bench.Online)
 	verified := map[string]*verify.Verified{}
 	proven := map[string][]bounds.Bound{}
 	for _, name := range ownNames() {
-		outcomes, err := runOne(name, problem)
+		outcomes, err := runOne(name, problem, tier.All())
 		if err != nil {
 			if text := err.Error(); strings.Contains(text, "\n") || strings.Contains(text, "runtime error") || len(text) > 400 {
 				t.Errorf("seed %d: %s says more than one line, or panics: %s\n%s", seed, name, text, instanceText(in))
@@ -115,14 +115,32 @@ func drawnObjectives(in *sched.Instance) []sched.Objective {
 	})
 }
 
-// runOne runs a method with its default parameters.
-func runOne(name string, p bench.Problem) (out []bench.Outcome, err error) {
+// fewSteps are parameters of the methods that count their steps, and say by themselves
+// how many: with these they make few.
+var fewSteps = map[string]map[string]string{
+	"lns":        {"moves": "20"},
+	"lagrangian": {"iterations": "5"},
+	"knapsack":   {"iterations": "5"},
+}
+
+// runOne runs a method, with as many steps as it makes by default, or with few. A bracket,
+// whose steps are those of the others, is then ended by its context, as a cell's limit does:
+// what it has holds whenever that is.
+func runOne(name string, p bench.Problem, whole bool) (out []bench.Outcome, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("runtime error: %v\n%s", r, debug.Stack())
 		}
 	}()
-	ref := suite.MethodRef{Name: name}
+	ref, ctx := suite.MethodRef{Name: name}, context.Background()
+	if !whole {
+		ref.Params = fewSteps[name]
+		if name == "bracket" {
+			var end context.CancelFunc
+			ctx, end = context.WithTimeout(ctx, 100*time.Millisecond)
+			defer end()
+		}
+	}
 	if name == "pollux-like" || name == "tiresias-las" || strings.HasPrefix(name, "periodic") {
 		ref.Params = map[string]string{"interval": "25000h"} // as they are they tick all the 29 years through
 	}
@@ -130,7 +148,7 @@ func runOne(name string, p bench.Problem) (out []bench.Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.Run(context.Background(), p)
+	return m.Run(ctx, p)
 }
 
 func instanceText(in *sched.Instance) string {

@@ -44,11 +44,7 @@ func TestNotApplicableIsSkipped(t *testing.T) {
 				problem.Objectives = append(problem.Objectives, sched.ScheduledWeight)
 			}
 			for _, name := range NamesOf(bench.Exact, bench.Offline, bench.Bound) {
-				m, err := Resolve(suite.MethodRef{Name: name})
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, err := m.Run(context.Background(), problem)
+				out, err := runOne(name, problem, false)
 				if err != nil {
 					t.Errorf("%s fails: %v", name, err)
 				}
