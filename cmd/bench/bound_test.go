@@ -85,7 +85,7 @@ func TestBoundClasses(t *testing.T) {
 
 // TestBoundOutput: the certificate of the best bound, a file, a table.
 func TestBoundOutput(t *testing.T) {
-	path := instanceFile(t, models()["gang"])
+	path := write(t, "in.json", tinyInstance)
 	dir := t.TempDir()
 	mustRun(t, "bound", path, "-o", filepath.Join(dir, "ladder.md"), "--format", "md", "--certificate", filepath.Join(dir, "c.json"))
 	if out := mustRun(t, "bound", path, "--objective", "makespan"); !strings.Contains(out, "best lower bound") || !strings.Contains(out, "energy") {
@@ -190,7 +190,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 // TestBoundRows: rows are written one by one while later methods have not run, in
 // an order that depends on nothing.
 func TestBoundRows(t *testing.T) {
-	path := instanceFile(t, models()["gang"])
+	path := write(t, "in.json", tinyInstance)
 	p := &pieces{}
 	var errOut strings.Builder
 	if code := run(context.Background(), []string{"bound", path}, p, &errOut); code != exitOK {
@@ -203,7 +203,7 @@ func TestBoundRows(t *testing.T) {
 			}
 		}
 	}
-	refs := boundRefs(models()["gang"].Class())
+	refs := boundRefs(sched.Class{Kind: sched.N})
 	out, at := mustRun(t, "bound", path, "--all", "--time-limit", "0"), 0
 	for _, ref := range refs {
 		next := strings.Index(out, "\n"+ref.String()+" ")

@@ -108,7 +108,7 @@ func TestBracketAsReference(t *testing.T) {
 name: ranges
 instances:
   - name: some
-    slice: {jobs: 60, at: busiest, repeat: 2}
+    slice: {jobs: 30, at: busiest, repeat: 2}
     cluster: {servers: 2, gpusPerServer: 4, inter: 10Gbps, intra: 300GB/s}
     tooLarge: drop
 objectives: [total-jct]

@@ -149,17 +149,22 @@ func hostile(t *testing.T) map[string]struct {
 	return all
 }
 
-// zipped compresses a beginning and a text many times over.
+// zipped compresses a beginning and a text many times over: members of a megabyte, which are
+// all alike, one after the other.
 func zipped(t *testing.T, begin, text string, times int) []byte {
+	together := max(1, min(times, 1_000_000/len(text)))
+	out := zippedOnce(t, begin)
+	member := zippedOnce(t, strings.Repeat(text, together))
+	for range times / together {
+		out = append(out, member...)
+	}
+	return out
+}
+
+func zippedOnce(t *testing.T, text string) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, err := w.Write([]byte(begin))
-	for range times {
-		if err == nil {
-			_, err = w.Write([]byte(text))
-		}
-	}
-	if err != nil || w.Close() != nil {
+	if _, err := w.Write([]byte(text)); err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

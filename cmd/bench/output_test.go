@@ -41,7 +41,7 @@ methods: [sjf]
 references: [exhaustive]
 `)
 	mustRun(t, "run", suite, "-o", result, "-q")
-	instance := instanceFile(t, models()["gang"])
+	instance := write(t, "instance.json", tinyInstance)
 	list := filepath.Join(dir, "list.json") // jobs with one duration
 	mustRun(t, "instance", "build", "builtin:philly-like", "-s", "slice.jobs=3", "-o", list)
 	run, err := record.Open(result)
