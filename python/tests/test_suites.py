@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -212,12 +213,17 @@ class Evaluate(Folder):
 
     def test_evaluator_contract(self):
         """As OpenEvolve and SkyDiscover load and call an evaluator: by its path, in a thread, with the path of a program."""
-        spec = importlib.util.spec_from_file_location("evaluation_module", EXAMPLES / "program_search" / "evaluator.py")
+        folder = self.folder / "search"
+        shutil.copytree(EXAMPLES / "program_search", folder)
+        if not ALL:
+            suite = folder / "suite.yaml"
+            suite.write_text(suite.read_text().replace("repeat: 6", "repeat: 2"))
+        spec = importlib.util.spec_from_file_location("evaluation_module", folder / "evaluator.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         from concurrent.futures import ThreadPoolExecutor
 
-        program = (EXAMPLES / "program_search" / "initial_program.py").read_text()
+        program = (folder / "initial_program.py").read_text()
         paths = [str(self.write(f"tmp{i}.py", program.replace("return job.release", f"return {key}"))) for i, key in enumerate(("job.release", "-job.gpus"))]
         with ThreadPoolExecutor(2) as pool:
             results = list(pool.map(module.evaluate, paths + paths[: 2 if ALL else 1]))

@@ -24,9 +24,9 @@ var solverCases = []testCase[milp.Solver]{
 	{name: "large bounds", run: largeBounds},
 	{name: "known optima", run: knownOptima},
 	{name: "invalid models", run: invalidModels},
-	{name: "random integer", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 1, tier.Draws(25, 200)) }},
-	{name: "random mixed", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 0.6, tier.Draws(15, 120)) }},
-	{name: "random linear", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 0, tier.Draws(15, 120)) }},
+	{name: "random integer", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 1, tier.Draws(12, 200)) }},
+	{name: "random mixed", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 0.6, tier.Draws(8, 120)) }},
+	{name: "random linear", run: func(t *testing.T, s milp.Solver) { randomModels(t, s, 0, tier.Draws(8, 120)) }},
 	{name: "fractional costs", run: fractionalCosts},
 	{name: "makespan", run: makespan},
 	{name: "relations", run: relations},
@@ -175,7 +175,7 @@ func fractionalCosts(t *testing.T, s milp.Solver) {
 	fixed := []float64{0.1, 0.2, 0.1, 0.1, 0, 0}
 	m := Bisection(4, fixed)
 	compare(t, m, solve(t, s, m), BisectionOptimum(4, fixed))
-	for seed := range uint64(tier.Draws(5, 40)) {
+	for seed := range uint64(tier.Draws(3, 40)) {
 		r := rand.New(rand.NewPCG(seed, 71))
 		n := 4 + 2*r.IntN(2)
 		w := weights(n, func() float64 { return float64(r.IntN(101)) / 100 })
@@ -207,7 +207,7 @@ func BisectionOptimum(n int, weight []float64) *big.Rat {
 }
 
 func makespan(t *testing.T, s milp.Solver) {
-	for seed := range uint64(tier.Draws(5, 40)) {
+	for seed := range uint64(tier.Draws(3, 40)) {
 		r := rand.New(rand.NewPCG(seed, 72))
 		jobs := make([]float64, 4+r.IntN(4))
 		for j := range jobs {
@@ -223,7 +223,7 @@ func makespan(t *testing.T, s milp.Solver) {
 // nor does a row twice; costs times four give four times the optimum; a row
 // more cannot lower it, a wider bound cannot raise it.
 func relations(t *testing.T, s milp.Solver) {
-	for seed := range uint64(tier.Draws(5, 40)) {
+	for seed := range uint64(tier.Draws(3, 40)) {
 		r := rand.New(rand.NewPCG(seed, 73))
 		m := Random(r, 0.7)
 		value := func(name string, m *milp.Model) float64 {
@@ -302,7 +302,7 @@ func reproducible(r *milp.Result) milp.Result {
 }
 
 func repeatable(t *testing.T, s milp.Solver) {
-	for seed := range uint64(tier.Draws(4, 10)) {
+	for seed := range uint64(tier.Draws(2, 10)) {
 		m := Random(rand.New(rand.NewPCG(seed, 75)), 0.6)
 		if a, b := reproducible(solve(t, s, m)), reproducible(solve(t, s, m)); !reflect.DeepEqual(a, b) {
 			t.Errorf("seed %d: %+v, then %+v", seed, a, b)
@@ -311,7 +311,7 @@ func repeatable(t *testing.T, s milp.Solver) {
 }
 
 func concurrent(t *testing.T, s milp.Solver) {
-	models := tier.Draws(6, 16)
+	models := tier.Draws(4, 16)
 	model := func(k int) *milp.Model { return Random(rand.New(rand.NewPCG(uint64(k), 76)), 0.6) }
 	want := make([]milp.Result, models)
 	for k := range want {

@@ -88,7 +88,7 @@ func roundIsUsed(t *testing.T, s milp.Solver) {
 
 // A start of any kind changes no answer.
 func misleadingStart(t *testing.T, s milp.Solver) {
-	for seed := range uint64(tier.Draws(10, 40)) {
+	for seed := range uint64(tier.Draws(5, 40)) {
 		r := rand.New(rand.NewPCG(seed, 79))
 		m := Random(r, 0.8)
 		m.Name = fmt.Sprintf("misled, seed %d", seed)
