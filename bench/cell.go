@@ -83,8 +83,8 @@ var ErrEnough = errors.New("what there is so far is enough")
 
 // RunCell runs one cell in this process, on a thread of its own, so that its
 // processor time can be told from the other cells'. The method's context ends with
-// the cell's time limit. Certificates are made and checked after its time has been
-// taken.
+// the cell's time limit. Certificates and proofs are made and checked after its time has
+// been taken.
 func RunCell(ctx context.Context, cell Cell, limits suite.Limits, debugging bool) (r CellResult) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -119,6 +119,9 @@ func RunCell(ctx context.Context, cell Cell, limits suite.Limits, debugging bool
 	r.Wall, r.CPU = time.Since(start), milp.ThreadTime()-cpu
 	if r.Err == nil {
 		r.Err = Certify(cell.Instance.Instance, cell.Instance.SHA256, r.Outcomes)
+	}
+	if r.Err == nil && cell.Method.Kind() == Exact && len(cell.Instance.Jobs) <= cell.ProveUpTo {
+		r.Err = proveAll(ctx, cell.Instance.Instance, cell.Objectives, r.Outcomes, r.Verified)
 	}
 	if r.Err != nil {
 		r.Outcomes, r.Verified = nil, nil

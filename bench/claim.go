@@ -89,7 +89,7 @@ func (c Claiming) Take(ctx context.Context, dir string) (_ *Claim, err error) {
 		_, _ = fmt.Fprintf(claim.lock, "process %d on %s since %s: %s\n", os.Getpid(), host, time.Now().Format(time.DateTime), c.Command)
 	}
 	if !c.Shared {
-		output.Sweep(dir, filepath.Join(dir, record.CertificateFolder), filepath.Join(dir, record.InstanceFolder), os.TempDir())
+		output.Sweep(dir, filepath.Join(dir, record.CertificateFolder), filepath.Join(dir, record.InstanceFolder), filepath.Join(dir, record.ProofFolder), os.TempDir())
 	}
 	if c.File != nil {
 		if err := c.File.Write(dir); err != nil {

@@ -51,6 +51,7 @@ type Outcome struct {
 	// proof; nil if it reports none.
 	ClaimedOptimum *big.Rat
 	Solves         []Solve
+	Proof          *Proof  // of the optimum, for strangers; nil if none was asked for
 	Replay         *Replay // of online methods
 	Message        string  // what the user should know: why there is no schedule or no bound
 }
@@ -60,6 +61,17 @@ type Solve struct {
 	Formulation, Relation, Solver, SolverVersion string
 	Rows, Columns, Nonzeros, Integers            int
 	Result                                       milp.Result
+}
+
+// Proof is what came of making a proof, for strangers to check, that an outcome is the
+// optimum. Without a Certificate the message says why there is none.
+type Proof struct {
+	Format               string // Tree
+	Problem, Certificate []byte
+	Nodes                int
+	Termination          milp.Termination
+	Wall, CPU            time.Duration
+	Message              string
 }
 
 // Replay records how a policy's simulation went.

@@ -39,6 +39,7 @@ type Cell struct {
 	Instance   *suite.Instance
 	Method     Method
 	Objectives []sched.Objective
+	ProveUpTo  int // jobs that the instance may have for its optima to be proven to strangers
 }
 
 // Resolve turns a name with parameters into a method. Package catalogue provides it.
@@ -71,9 +72,12 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 		}
 		for k := range built {
 			in := built[k]
+			if src.Prove.UpTo > 0 && !in.Model.Has(sched.N) {
+				return nil, fmt.Errorf("instances[%d] %q: prove: %s is of the %s model, and proofs for strangers are of gangs without a break: drop it", i, src.Name, in.Name, in.Model)
+			}
 			for _, m := range methods {
-				c := Cell{Index: len(plan.Cells), Instance: in, Method: m, Objectives: src.Objectives}
-				c.ID = cellID(in, m, src.Objectives, s.Limits)
+				c := Cell{Index: len(plan.Cells), Instance: in, Method: m, Objectives: src.Objectives, ProveUpTo: src.Prove.UpTo}
+				c.ID = cellID(&c, s.Limits)
 				plan.Cells = append(plan.Cells, c)
 			}
 		}
@@ -104,9 +108,11 @@ func resolveAll(s *suite.Suite, src *suite.Source, resolve Resolve) ([]Method, e
 }
 
 // cellID hashes all that a cell's values depend on: the instance's name, content
-// and seed, the method with its version and parameters, the objectives and the
-// limits. Paths, machines and the number of workers are not part of it.
-func cellID(in *suite.Instance, m Method, objectives []sched.Objective, limits suite.Limits) string {
+// and seed, the method with its version and parameters, the objectives, the
+// limits and what is proven to strangers. Paths, machines and the number of workers are
+// not part of it.
+func cellID(c *Cell, limits suite.Limits) string {
+	in, m := c.Instance, c.Method
 	key, err := json.Marshal(struct {
 		Schema     int
 		Name       string // two slices of a trace may be equal
@@ -116,7 +122,8 @@ func cellID(in *suite.Instance, m Method, objectives []sched.Objective, limits s
 		Version    string
 		Objectives []sched.Objective
 		Limits     suite.Limits
-	}{1, in.Name, in.SHA256, in.Seed, m.Ref(), m.Version(), objectives, limits})
+		ProveUpTo  int `json:",omitempty"`
+	}{1, in.Name, in.SHA256, in.Seed, m.Ref(), m.Version(), c.Objectives, limits, c.ProveUpTo})
 	if err != nil {
 		panic("bench: cell id: " + err.Error()) // strings and numbers only
 	}

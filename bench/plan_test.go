@@ -18,7 +18,9 @@ func planOf(methods ...Method) *Plan {
 	p := &Plan{Instances: []*suite.Instance{built}}
 	objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion, sched.MeanJCT}
 	for i, m := range methods {
-		p.Cells = append(p.Cells, Cell{Index: i, ID: cellID(built, m, objectives, suite.Limits{Solve: time.Minute}), Instance: built, Method: m, Objectives: objectives})
+		c := Cell{Index: i, Instance: built, Method: m, Objectives: objectives}
+		c.ID = cellID(&c, suite.Limits{Solve: time.Minute})
+		p.Cells = append(p.Cells, c)
 	}
 	return p
 }

@@ -169,6 +169,9 @@ func (o *Outcome) check(cell Cell, objective sched.Objective) error {
 			return fmt.Errorf("bound %q: its certificate states another bound", b.Name)
 		}
 	}
+	if p := o.Proof; p != nil && (p.Certificate == nil) == (p.Message == "") {
+		return errors.New("a proof for strangers has neither a certificate nor a reason, or both")
+	}
 	if o.Replay == nil {
 		return nil
 	}

@@ -21,6 +21,10 @@ import (
 const (
 	CertificateFolder = "certificates" // SHA256.json
 	InstanceFolder    = "instances"    // SHA256.json.gz
+	// ProofFolder has what strangers check: proofs, SHA256.cert, the problems that they
+	// are about, SHA256.txt, and the program that checks the one against the other.
+	ProofFolder = "proofs"
+	CheckerName = "check_tree.py"
 )
 
 // blobs is a folder of texts.
@@ -32,6 +36,8 @@ type blobs struct {
 
 func certificates() blobs { return blobs{CertificateFolder, ".json", "certificate", false} }
 func instances() blobs    { return blobs{InstanceFolder, ".json.gz", "instance", true} }
+func proofs() blobs       { return blobs{ProofFolder, ".cert", "proof", false} }
+func problems() blobs     { return blobs{ProofFolder, ".txt", "problem", false} }
 
 // AddCertificate keeps the text of a certificate, to be written with the run, and
 // returns its sha256 in hex.
@@ -42,6 +48,18 @@ func (r *Run) AddCertificate(text []byte) Text {
 	hash := hashOf(text)
 	r.Certificates[hash] = text
 	return Text(hash)
+}
+
+// AddProof keeps a proof for strangers and the problem that it is about, to be written
+// with the run and what checks them, and returns the sha256 of both in hex.
+func (r *Run) AddProof(proof, problem, checker []byte) (ofProof, ofProblem Text) {
+	if r.Proofs == nil {
+		r.Proofs, r.Problems = map[string][]byte{}, map[string][]byte{}
+	}
+	r.Checker = checker
+	a, b := hashOf(proof), hashOf(problem)
+	r.Proofs[a], r.Problems[b] = proof, problem
+	return Text(a), Text(b)
 }
 
 // AddInstance keeps an instance, to be written with the run: text returns its
@@ -56,11 +74,49 @@ func (r *Run) AddInstance(hash string, text func() []byte) {
 // WriteCertificates makes the certificates of a result directory those given by
 // their sha256. It removes others. Write calls it.
 func WriteCertificates(dir string, texts map[string][]byte) error {
-	later := make(map[string]func() []byte, len(texts))
+	return certificates().write(dir, later(texts))
+}
+
+func later(texts map[string][]byte) map[string]func() []byte {
+	list := make(map[string]func() []byte, len(texts))
 	for hash, text := range texts {
-		later[hash] = func() []byte { return text }
+		list[hash] = func() []byte { return text }
 	}
-	return certificates().write(dir, later)
+	return list
+}
+
+// writeProofs makes the proofs of a result directory those of the run.
+func writeProofs(dir string, run *Run) error {
+	if err := problems().write(dir, later(run.Problems)); err != nil {
+		return err
+	}
+	if err := proofs().write(dir, later(run.Proofs)); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, ProofFolder, CheckerName)
+	if len(run.Proofs) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("record: %w", err)
+		}
+		return nil
+	}
+	write := func(w io.Writer) error { _, err := w.Write(run.Checker); return err }
+	if err := output.Write(path, write); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
+}
+
+// ReadProof returns the proof of a result directory that has the given sha256, and the
+// problem of the other one, both in hex.
+//
+// Errors: there is none; a file has another sha256.
+func ReadProof(dir, proof, problem string) (ofProof, ofProblem []byte, err error) {
+	if ofProof, err = proofs().read(dir, proof); err != nil {
+		return nil, nil, err
+	}
+	ofProblem, err = problems().read(dir, problem)
+	return ofProof, ofProblem, err
 }
 
 // ReadCertificate returns the certificate of a result directory that has the given

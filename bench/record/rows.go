@@ -87,6 +87,8 @@ const (
 	Certified Text = "certified" // a certificate was checked in exact arithmetic
 	Proven    Text = "proven"    // proven and verified, without a stored certificate
 	Claimed   Text = "claimed"   // a solver says so; nobody checked
+	// Checkable says, of Solve.ProofStatus, that there is a proof that strangers check.
+	Checkable Text = "independently checkable"
 )
 
 // Job is a row of jobs.arrow: one job under one cell's schedule. Times are in
@@ -196,6 +198,10 @@ type Solve struct {
 	CPU              Opt[float64]
 	PeakRSS          Opt[int64]
 	Certificate      Text // sha256
+	ProofStatus      Text // Checkable, or "" where there is no proof for strangers
+	ProofFormat      Text
+	ProofBytes       Opt[int64]
+	Proof, Problem   Text // sha256
 	Message          Text
 	WallLimited      bool
 }

@@ -33,6 +33,10 @@ type Run struct {
 	// ReadCertificate and ReadInstance.
 	Certificates map[string][]byte
 	Instances    map[string]func() []byte
+	// Proofs and Problems likewise: see AddProof. Checker checks them, and is written
+	// beside them.
+	Proofs, Problems map[string][]byte
+	Checker          []byte
 }
 
 // Write writes the run's tables and manifest to dir, which it makes where it
@@ -107,6 +111,9 @@ func Write(dir string, run *Run) error {
 		return err
 	}
 	if err := instances().write(dir, run.Instances); err != nil {
+		return err
+	}
+	if err := writeProofs(dir, run); err != nil {
 		return err
 	}
 	for _, p := range pending {

@@ -152,7 +152,7 @@ func solveTable() *table[Solve] {
 	type R = Solve
 	return &table[R]{
 		name: "solves",
-		doc:  "One row per exact solve or linear program.",
+		doc:  "One row per exact solve or linear program, and per attempt at a proof for strangers.",
 		rows: func(r *Run) *[]R { return &r.Solves },
 		omit: func(r *R, limited map[string]bool) bool { return r.WallLimited || limited[r.CellID] },
 		columns: []column[R]{
@@ -183,6 +183,11 @@ func solveTable() *table[Solve] {
 			{"certificate_sha256", "", Value, "sha256 of the stored certificate", func(r *R) any { return &r.Certificate }},
 			{"message", "", Machine, "what the user should know", func(r *R) any { return &r.Message }},
 			{"wall_limited", "", Value, "whether a limit in wall-clock time or memory ended the solve; such a row is not part of the result digest", func(r *R) any { return &r.WallLimited }},
+			{"proof_status", "", Value, "independently checkable: the optimum has a proof that strangers check with proofs/check_tree.py; null of other rows", func(r *R) any { return &r.ProofStatus }},
+			{"proof_format", "", Value, "of an attempt at such a proof: tree", func(r *R) any { return &r.ProofFormat }},
+			{"proof_bytes", "bytes", Value, "size of the proof", func(r *R) any { return &r.ProofBytes }},
+			{"proof_sha256", "", Value, "sha256 of the proof, proofs/SHA256.cert", func(r *R) any { return &r.Proof }},
+			{"problem_sha256", "", Value, "sha256 of the problem that it is about, proofs/SHA256.txt", func(r *R) any { return &r.Problem }},
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 var (
 	withProfiles    = []string{"singleShare", "matchDemand", "shrink"}
 	withoutProfiles = []string{"iteration", "params"}
-	withFile        = []string{"name", "file", "drawAs", "objectives", "methods", "references"}
+	withFile        = []string{"name", "file", "drawAs", "objectives", "methods", "references", "prove"}
 )
 
 // misplaced returns an error if the source does not know the key, because of its

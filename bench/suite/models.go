@@ -25,7 +25,7 @@ type model struct {
 
 // models has a row for each model.
 var models = []model{
-	{sched.ModelGang, []string{"profiles", "singleShare", "matchDemand", "shrink", "params", "iteration"}, (*Source).buildGang},
+	{sched.ModelGang, []string{"profiles", "singleShare", "matchDemand", "shrink", "params", "iteration", "prove"}, (*Source).buildGang},
 	{sched.ModelPreemptive, []string{"iteration", "storage", "startup"}, (*Source).buildPreemptive},
 	{sched.ModelSharing, []string{"gpuMemory", "sharing"}, (*Source).buildSharing},
 	{sched.ModelElastic, []string{"startup", "ring", "capacity", "maxWorkers", "workerType"}, (*Source).buildElastic},

@@ -92,6 +92,7 @@ type Source struct {
 	Objectives []sched.Objective `yaml:"objectives" json:"objectives,omitempty"`
 	Methods    []MethodRef       `yaml:"methods" json:"methods,omitempty"`
 	References []MethodRef       `yaml:"references" json:"references,omitempty"`
+	Prove      ProveRef          `yaml:"prove" json:"prove,omitzero"`
 
 	Sharing SharingRef `yaml:"sharing" json:"sharing,omitzero"` // of the sharing model
 
@@ -106,6 +107,11 @@ type ClusterRef struct {
 	GPUsPerServer int             `yaml:"gpusPerServer" json:"gpusPerServer"`
 	Inter         sched.Bandwidth `yaml:"inter" json:"inter"`
 	Intra         sched.Bandwidth `yaml:"intra" json:"intra"`
+}
+
+// ProveRef says of which optima proofs are made that strangers check.
+type ProveRef struct {
+	UpTo int `yaml:"upTo" json:"upTo"` // jobs that an instance may have; 0 for none
 }
 
 // DefaultObjective is the objective of suites and commands that name none.

@@ -92,7 +92,7 @@ func (src *Source) validate() error {
 	case src.TooLarge != "error" && src.TooLarge != "drop":
 		return wrong("tooLarge", "tooLarge is %q: it must be error or drop", src.TooLarge)
 	}
-	return negative("", number{"round", int64(src.Round)}, number{"params", int64(src.Params)},
+	return negative("", number{"round", int64(src.Round)}, number{"prove.upTo", int64(src.Prove.UpTo)}, number{"params", int64(src.Params)},
 		number{"iteration", int64(src.Iterate)}, number{"history", int64(src.history())})
 }
 

@@ -19,6 +19,9 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/bounds"
 	"yardstick/bounds/certify"
+	"yardstick/bounds/proof"
+	"yardstick/bounds/proof/tree"
+	"yardstick/bounds/proof/treecheck"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -29,6 +32,7 @@ type Rechecked struct {
 	Cells        int // with a row
 	Schedules    int // that hold, and whose rows say what they come to
 	Certificates int // that hold, and whose rows say what they prove
+	Proofs       int // for strangers, that hold and are about their instances
 	Uncertified  int // bounds with a value and without a certificate: nothing was checked
 	Failed       []string
 }
@@ -79,6 +83,7 @@ func Recheck(ctx context.Context, run *record.Run, workers int, watch func(done,
 	for _, c := range r.instances {
 		out.Schedules += c.schedulesHold
 		out.Uncertified += c.uncertified
+		out.Proofs += c.proofsHold
 		for hash, holds := range c.certificates {
 			if holds && !seen[hash] {
 				out.Certificates++
@@ -120,9 +125,9 @@ type instanceCheck struct {
 	offered record.Opt[float64]
 	left    int // tasks
 
-	schedulesHold, uncertified int
-	certificates               map[record.Text]bool // whether it holds
-	failed                     []string
+	schedulesHold, uncertified, proofsHold int
+	certificates                           map[record.Text]bool // whether it holds
+	failed                                 []string
 }
 
 type scheduleCheck struct {
@@ -445,7 +450,48 @@ func (c *instanceCheck) checkCertificates() {
 		if row.Certificate != "" {
 			check(row.Certificate, fmt.Sprintf("the solve of %s on %s (%s)", row.Formulation, row.Instance, row.Objective))
 		}
+		if row.ProofStatus == "" && row.Proof == "" && row.Problem == "" {
+			continue
+		}
+		if err := c.checkProof(row); err != nil {
+			c.fail("the proof for strangers of %s on %s (%s) does not hold: %v", row.Formulation, row.Instance, row.Objective, err)
+			continue
+		}
+		c.proofsHold++
 	}
+}
+
+// checkProof checks a proof for strangers: that it holds, that its problem is the one that
+// follows from the instance, and that it is about the optimum that its cell states.
+func (c *instanceCheck) checkProof(row *record.Solve) error {
+	certificate, problem, err := record.ReadProof(c.dir, string(row.Proof), string(row.Problem))
+	if err != nil {
+		return err
+	}
+	var objective sched.Objective
+	if err := objective.UnmarshalText([]byte(row.Objective)); err != nil {
+		return err
+	}
+	s, err := treecheck.Check(problem, certificate)
+	if err != nil {
+		return err
+	}
+	p, err := proof.New(c.in, objective, c.in.Class())
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(p.Text(), problem):
+		return errors.New("its problem is not what follows from the instance")
+	case row.ProofStatus != record.Checkable || row.ProofFormat != tree.Format || row.Nodes != record.Some(int64(s.Nodes)) || row.ProofBytes != record.Some(int64(len(certificate))):
+		return fmt.Errorf("it has %d nodes and %d bytes in the format %s, and something else is recorded", s.Nodes, len(certificate), tree.Format)
+	}
+	value := record.Exact(inUnit(objective, p.Value(s.Value)))
+	for _, cost := range c.ratios {
+		if cost.CellID == row.CellID && cost.Objective == row.Objective && (!s.Optimum || cost.CostExact != value) {
+			return fmt.Errorf("it is about %s, and its cell has a schedule of cost %s", value, cost.CostExact)
+		}
+	}
+	return nil
 }
 
 // checkRows derives denominators and ratios from the bounds and the schedules anew.

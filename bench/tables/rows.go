@@ -14,6 +14,7 @@ import (
 
 	"yardstick/bench"
 	"yardstick/bench/record"
+	"yardstick/bounds/proof/tree"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -402,4 +403,24 @@ func addSolves(run *record.Run, plan *bench.Plan, r *bench.CellResult, k int, ob
 		run.Solves = append(run.Solves, row)
 		addEvents(run, &row, &s.Result)
 	}
+	addProof(run, r, k, objective)
+}
+
+// addProof adds the row of a proof for strangers, after those of the solves.
+func addProof(run *record.Run, r *bench.CellResult, k int, objective sched.Objective) {
+	o := &r.Outcomes[k]
+	p := o.Proof
+	if p == nil {
+		return
+	}
+	row := record.Solve{CellID: r.Cell.ID, Solve: len(o.Solves), Instance: r.Cell.Instance.Name, Objective: objective.String(),
+		Formulation: r.Cell.Method.Ref().String() + "/proof", Relation: "exact", Solver: p.Format, Termination: string(p.Termination),
+		Wall: seconds(p.Wall), CPU: seconds(p.CPU), ProofFormat: record.Text(p.Format), Message: record.Text(p.Message),
+		WallLimited: p.Termination == milp.Interrupted}
+	if p.Certificate != nil {
+		row.Nodes, row.ProofBytes = record.Some(int64(p.Nodes)), record.Some(int64(len(p.Certificate)))
+		row.ProofStatus, row.PrimalStatus, row.DualStatus = record.Checkable, record.Proven, record.Proven
+		row.Proof, row.Problem = run.AddProof(p.Certificate, p.Problem, tree.Checker)
+	}
+	run.Solves = append(run.Solves, row)
 }

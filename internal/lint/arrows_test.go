@@ -27,7 +27,7 @@ var stages = slices.Concat(
 	filesOf("bench/suite", "nearest", "kinds", "place", "size", "yaml", "ref", "matrix", "sharing", "suite", "models", "modelkeys", "names", "validate", "sweep", "set", "read", "schema",
 		"generated", "budget", "instances"),
 	// Methods and instances make a plan, a plan cells, cells results, which are stored.
-	filesOf("bench", "method", "theorems", "methods", "certify", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
+	filesOf("bench", "method", "theorems", "methods", "certify", "prove", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
 	[]string{"bench/children"},
 	// Results become rows with denominators, and rows what people read.
 	filesOf("bench/tables", "units", "standing", "fastest", "theorems", "events", "rows", "recheck"),

@@ -175,8 +175,9 @@ func order(p *proof.Problem) []int {
 //go:embed readme.md
 var readme string
 
-// Files of a proof.
+// Format names proofs of this kind, and the others are files of one.
 const (
+	Format          = "tree"
 	CertificateName = "optimum.cert"
 	CheckerName     = "check_tree.py"
 )
