@@ -21,6 +21,7 @@ type Aggregate struct {
 	Count       int     `json:"count"`               // instances that the numbers below are over
 	ProvenBy    []Count `json:"proven_by,omitempty"` // what proved the denominators, most frequent first
 	Certified   int     `json:"certified"`           // denominators certified in exact arithmetic
+	Checkable   int     `json:"checkable"`           // optima with a proof that strangers check
 
 	// Of the ratios; missing where Denominator is None.
 	GeoMean record.Opt[float64] `json:"geo_mean"`

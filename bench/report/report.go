@@ -70,6 +70,7 @@ type Detail struct {
 	DenominatorValue record.Opt[float64] `json:"denominator_value"`
 	ProvenBy         string              `json:"proven_by,omitempty"` // what proved the optimum or the bound
 	Certified        bool                `json:"certified"`           // in exact arithmetic, by a certificate
+	Checkable        bool                `json:"checkable"`           // there is a proof that strangers check
 	Ratio            record.Opt[float64] `json:"ratio"`
 	// AtLeast is the cost over that of the best schedule known, whose class shows what
 	// this one can reach: the true ratio lies between it and Ratio.
@@ -108,13 +109,46 @@ func New(run *record.Run) *Report {
 	r := &Report{Groups: []Group{}, Summary: Summary{Dir: run.Dir, Cells: m.Execution.Cells, Failed: m.Execution.Failed, Skipped: m.Execution.Skipped,
 		Workers: m.Execution.Workers, Wall: m.Execution.Wall, Digest: m.ResultDigest}}
 	r.Placements, r.Unplaced = placementGroups(run.Placements), unplaced(run.Placements)
+	proven := proofs(run)
 	for _, rows := range rowsByGroup(run) {
 		g := newGroup(rows, m.Params)
+		g.check(proven)
 		r.Groups = append(r.Groups, g)
 		r.Unsolved = append(r.Unsolved, problems(&g, unsolved)...)
 		r.Contradictions = append(r.Contradictions, problems(&g, contradiction)...)
 	}
 	return r
+}
+
+// optimum names an optimum of an instance.
+type optimum struct{ instance, objective string }
+
+// proofs returns the optima that have a proof that strangers check.
+func proofs(run *record.Run) map[optimum]bool {
+	proven := map[optimum]bool{}
+	for i := range run.Solves {
+		if row := &run.Solves[i]; row.ProofStatus == record.Checkable {
+			proven[optimum{row.Instance, row.Objective}] = true
+		}
+	}
+	return proven
+}
+
+// check notes which denominators are optima with such a proof.
+func (g *Group) check(proven map[optimum]bool) {
+	count := map[string]int{}
+	for i := range g.Details {
+		d := &g.Details[i]
+		d.Checkable = d.Denominator == Optimum && proven[optimum{d.Instance, g.Objective}]
+		if d.Checkable && d.Ratio.Valid {
+			count[d.Method]++
+		}
+	}
+	for i := range g.Methods {
+		if a := &g.Methods[i]; a.Denominator == Optimum {
+			a.Checkable = count[a.Method]
+		}
+	}
 }
 
 // rowsByGroup returns the rows of each group, in the order of the groups.

@@ -56,7 +56,14 @@ func TestAggregates(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		rows := randomRows(rng)
-		r := New(&record.Run{Ratios: rows})
+		proven := map[string]bool{}
+		var solves []record.Solve
+		for _, row := range rows {
+			s := record.Solve{Instance: row.Instance, Objective: []string{"makespan", "total-jct"}[rng.IntN(2)], ProofStatus: []record.Text{"", record.Checkable}[rng.IntN(2)]}
+			solves = append(solves, s)
+			proven[s.Instance] = proven[s.Instance] || s.Objective == "makespan" && s.ProofStatus != ""
+		}
+		r := New(&record.Run{Ratios: rows, Solves: solves})
 		if len(r.Groups) != 1 || len(r.Groups[0].Details) != len(rows) {
 			t.Fatalf("seed %d: %d groups", seed, len(r.Groups))
 		}
@@ -66,7 +73,7 @@ func TestAggregates(t *testing.T) {
 		}
 		for _, a := range r.Groups[0].Methods {
 			var ratios, costs []float64
-			solved, certified, holds, violated := 0, 0, 0, 0
+			solved, certified, checkable, holds, violated := 0, 0, 0, 0, 0
 			provers := map[string]int{}
 			for _, row := range rows {
 				if row.Method != a.Method || !row.Cost.Valid {
@@ -79,6 +86,9 @@ func TestAggregates(t *testing.T) {
 				case a.Denominator == Optimum && optimal:
 					ratios = append(ratios, row.RatioToOptimum.V)
 					provers["x"]++
+					if proven[row.Instance] {
+						checkable++
+					}
 					if row.OptimumStatus == record.Certified {
 						certified++
 					}
@@ -100,8 +110,8 @@ func TestAggregates(t *testing.T) {
 				}
 			}
 			counted += a.Count
-			if a.Solved != solved || a.Count != len(costs) || a.Certified != certified {
-				t.Errorf("seed %d: %s: %+v, want solved %d, count %d, certified %d", seed, a.Method, a, solved, len(costs), certified)
+			if a.Solved != solved || a.Count != len(costs) || a.Certified != certified || a.Checkable != checkable {
+				t.Errorf("seed %d: %s: %+v, want solved %d, count %d, certified %d, checkable %d", seed, a.Method, a, solved, len(costs), certified, checkable)
 			}
 			for _, p := range a.ProvenBy {
 				if provers[p.Name] != p.N {

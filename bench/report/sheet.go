@@ -45,6 +45,11 @@ func (r *Report) ratioLegend() string {
 		"is at most this; a–b: it is at least a, as some verified schedule that shows what the class can reach is so much cheaper, and at most b. Per instance, = is the proven optimum and ≥ the best proven lower bound, with what proved it; certified: by a " +
 		"certificate checked in exact arithmetic. k/N: over k of N instances. Percentiles are nearest-rank; decision p50 is the median over " +
 		"instances of the median time."
+	if slices.ContainsFunc(r.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Checkable > 0 })
+	}) {
+		text += " Checkable: with a proof in the folder proofs that anybody checks with Python alone."
+	}
 	for _, known := range [][2]string{{"public", " public: a program may know the instances by heart."}, {"fresh", " fresh: the instances were drawn for this run."}} {
 		if slices.ContainsFunc(r.Groups, func(g Group) bool {
 			return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Known == known[0] })
@@ -186,6 +191,13 @@ func (a *Aggregate) denominatorText(maximised bool) string {
 	case a.Denominator == Bound:
 		notes += "; not certified"
 	}
+	switch {
+	case a.Checkable == 0:
+	case a.Checkable == a.Count:
+		notes += ", checkable"
+	default:
+		notes += fmt.Sprintf(", %d checkable", a.Checkable)
+	}
 	return text + " (" + strings.TrimPrefix(notes, "; ") + ")"
 }
 
@@ -273,13 +285,17 @@ func (g *Group) subtitle() string {
 
 // proverText is what proved the denominator, such as "srpt, certified".
 func (d *Detail) proverText() string {
-	switch {
-	case d.Denominator == None:
+	if d.Denominator == None {
 		return missing
-	case d.Certified:
-		return strings.TrimPrefix(d.ProvenBy+", certified", ", ")
 	}
-	return cmp.Or(d.ProvenBy, missing)
+	text := d.ProvenBy
+	if d.Certified {
+		text += ", certified"
+	}
+	if d.Checkable {
+		text += ", checkable"
+	}
+	return cmp.Or(strings.TrimPrefix(text, ", "), missing)
 }
 
 // valueText is "= 12.5" for an optimum, "≥ 12.5" for a lower bound, which is

@@ -115,7 +115,7 @@ func (a *app) verifyFolder(ctx context.Context, dir string, workers int, quiet b
 	}
 	fmt.Fprintf(a.out, "%d certificates and %d schedules of %d cells verified\n", found.Certificates, found.Schedules, found.Cells)
 	if found.Proofs > 0 {
-		fmt.Fprintf(a.out, "%d proofs for strangers hold, and are about their instances: %s\n", found.Proofs, filepath.Join(dir, record.ProofFolder))
+		fmt.Fprintf(a.out, "%d proofs for strangers hold, and are about their instances\n", found.Proofs)
 	}
 	if found.Uncertified > 0 {
 		fmt.Fprintf(a.out, "%d bounds have no certificate and were not checked: the program that proved them has to be trusted\n", found.Uncertified)

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -17,6 +19,7 @@ import (
 	"yardstick/bench/record"
 	"yardstick/bench/tables"
 	"yardstick/bounds/certify"
+	"yardstick/bounds/proof/tree"
 	"yardstick/sched"
 )
 
@@ -26,7 +29,7 @@ const modelsSuite = `
 name: models
 instances:
   - {name: pipelines, trace: "builtin:philly?jobs=1000", slice: {jobs: 4, at: random, repeat: 2}, cluster: {servers: 4, gpusPerServer: 4}, tooLarge: drop, profiles: "builtin:v100",
-     methods: [wcs-subtime, a-srpt-perfect], references: [exhaustive, lb0, hybrid]}
+     prove: {upTo: 4}, methods: [wcs-subtime, a-srpt-perfect], references: [exhaustive, lb0, hybrid]}
   - {name: preemptive, trace: "builtin:philly?jobs=1000", model: preemptive, where: {gpus: ["<=4"], duration_s: ["<8000", ">600"]}, slice: {jobs: 3, load: 0..5}, cluster: {servers: 1, gpusPerServer: 4},
      slotted: true, round: 5m, tooLarge: drop, methods: [srtf, lazer], references: [bout-dp, srpt-dff]}
   - {name: sharing, model: sharing, where: {gpus: ["<=2"], duration_s: ["<6000", ">600"]}, slice: {jobs: 3, at: busiest}, cluster: {servers: 2, gpusPerServer: 2},
@@ -67,6 +70,15 @@ func rewrite(t *testing.T, dir string, change func(*record.Run)) {
 			t.Fatal(err)
 		}
 		run.AddInstance(hash, func() []byte { return text })
+	}
+	for i := range run.Solves {
+		if s := &run.Solves[i]; s.Proof != "" {
+			proof, problem, err := record.ReadProof(dir, string(s.Proof), string(s.Problem))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.AddProof(proof, problem, tree.Checker)
+		}
 	}
 	change(run)
 	if err := record.Write(dir, run); err != nil {
@@ -210,10 +222,64 @@ func TestVerifyFindsTampering(t *testing.T) {
 		b := bound(run)
 		return run.AddCertificate(changedCertificate(t, run.Certificates[string(b.Certificate)], value))
 	}
+	proven := func(run *record.Run) *record.Solve {
+		i := slices.IndexFunc(run.Solves, func(s record.Solve) bool { return s.Proof != "" })
+		return &run.Solves[i]
+	}
+	// other changes the text of a proof or its problem, and makes all hashes fit.
+	other := func(run *record.Run, ofProblem bool, old, text string) {
+		s := proven(run)
+		proof, problem := run.Proofs[string(s.Proof)], run.Problems[string(s.Problem)]
+		change := func(b []byte) []byte {
+			if !bytes.Contains(b, []byte(old)) {
+				t.Fatalf("%q is not in\n%s", old, b)
+			}
+			return bytes.Replace(b, []byte(old), []byte(text), 1)
+		}
+		if ofProblem {
+			problem = change(problem)
+			sum := sha256.Sum256(problem)
+			proof = bytes.Replace(proof, []byte(s.Problem), []byte(hex.EncodeToString(sum[:])), 1)
+		} else {
+			proof = change(proof)
+		}
+		s.ProofBytes = record.Some(int64(len(proof)))
+		s.Proof, s.Problem = run.AddProof(proof, problem, tree.Checker)
+	}
 	for name, c := range map[string]struct {
 		change func(*record.Run)
 		want   string
 	}{
+		"proof removed":   {func(run *record.Run) { delete(run.Proofs, string(proven(run).Proof)) }, "no such file"},
+		"problem removed": {func(run *record.Run) { delete(run.Problems, string(proven(run).Problem)) }, "no such file"},
+		"proof of nothing": {func(run *record.Run) {
+			proven(run).Proof, proven(run).Problem = "", ""
+		}, "the proof for strangers of exhaustive/proof"},
+		"proof of another instance": {func(run *record.Run) { // each holds
+			s := proven(run)
+			for i := range run.Solves {
+				if o := &run.Solves[i]; o.Proof != "" && o.Instance != s.Instance && o.Objective == s.Objective {
+					o.Proof, o.Problem, o.Nodes, o.ProofBytes = s.Proof, s.Problem, s.Nodes, s.ProofBytes
+				}
+			}
+		}, "not what follows from the instance"},
+		"proof of another objective": {func(run *record.Run) {
+			s := proven(run)
+			for i := range run.Solves {
+				if o := &run.Solves[i]; o.Proof != "" && o.Instance == s.Instance && o.Objective != s.Objective {
+					o.Proof, o.Problem, o.Nodes, o.ProofBytes = s.Proof, s.Problem, s.Nodes, s.ProofBytes
+				}
+			}
+		}, "not what follows from the instance"},
+		"proof of a bound":       {func(run *record.Run) { other(run, false, "claim optimum", "claim bound") }, "does not hold"},
+		"proof without its tree": {func(run *record.Run) { other(run, false, "end\n", "0 0\nend\n") }, "does not hold"},
+		"proof with another problem": {func(run *record.Run) {
+			other(run, true, "class N", "class Ns")
+		}, "not what follows from the instance"},
+		"nodes of a proof":  {func(run *record.Run) { proven(run).Nodes.V++ }, "something else is recorded"},
+		"bytes of a proof":  {func(run *record.Run) { proven(run).ProofBytes.V++ }, "something else is recorded"},
+		"status of a proof": {func(run *record.Run) { proven(run).ProofStatus = record.Certified }, "something else is recorded"},
+		"format of a proof": {func(run *record.Run) { proven(run).ProofFormat = "veripb" }, "something else is recorded"},
 		"cost": {func(run *record.Run) {
 			r := ratio(run)
 			r.Cost, r.CostExact = record.Some(1.0), "1"
