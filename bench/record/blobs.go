@@ -22,9 +22,8 @@ const (
 	CertificateFolder = "certificates" // SHA256.json
 	InstanceFolder    = "instances"    // SHA256.json.gz
 	// ProofFolder has what strangers check: proofs, SHA256.cert, the problems that they
-	// are about, SHA256.txt, and the program that checks the one against the other.
+	// are about, SHA256.txt, and the programs that check the one against the other.
 	ProofFolder = "proofs"
-	CheckerName = "check_tree.py"
 )
 
 // blobs is a folder of texts.
@@ -51,12 +50,12 @@ func (r *Run) AddCertificate(text []byte) Text {
 }
 
 // AddProof keeps a proof for strangers and the problem that it is about, to be written
-// with the run and what checks them, and returns the sha256 of both in hex.
-func (r *Run) AddProof(proof, problem, checker []byte) (ofProof, ofProblem Text) {
+// with the run and what checks them, by file name, and returns the sha256 of both in hex.
+func (r *Run) AddProof(proof, problem []byte, checkers map[string][]byte) (ofProof, ofProblem Text) {
 	if r.Proofs == nil {
 		r.Proofs, r.Problems = map[string][]byte{}, map[string][]byte{}
 	}
-	r.Checker = checker
+	r.Checkers = checkers
 	a, b := hashOf(proof), hashOf(problem)
 	r.Proofs[a], r.Problems[b] = proof, problem
 	return Text(a), Text(b)
@@ -93,15 +92,15 @@ func writeProofs(dir string, run *Run) error {
 	if err := proofs().write(dir, later(run.Proofs)); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, ProofFolder, CheckerName)
-	if len(run.Proofs) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("record: %w", err)
-		}
-		return nil
+	old, err := filepath.Glob(filepath.Join(dir, ProofFolder, "*.py"))
+	for _, path := range old {
+		err = errors.Join(err, os.Remove(path))
 	}
-	write := func(w io.Writer) error { _, err := w.Write(run.Checker); return err }
-	if err := output.Write(path, write); err != nil {
+	for name, text := range run.Checkers {
+		write := func(w io.Writer) error { _, err := w.Write(text); return err }
+		err = errors.Join(err, output.Write(filepath.Join(dir, ProofFolder, name), write))
+	}
+	if err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	return nil

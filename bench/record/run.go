@@ -33,10 +33,9 @@ type Run struct {
 	// ReadCertificate and ReadInstance.
 	Certificates map[string][]byte
 	Instances    map[string]func() []byte
-	// Proofs and Problems likewise: see AddProof. Checker checks them, and is written
+	// Proofs and Problems likewise: see AddProof. Checkers, by file name, are written
 	// beside them.
-	Proofs, Problems map[string][]byte
-	Checker          []byte
+	Proofs, Problems, Checkers map[string][]byte
 }
 
 // Write writes the run's tables and manifest to dir, which it makes where it

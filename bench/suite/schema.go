@@ -150,6 +150,6 @@ var describe = map[string]string{
 	"instances.objectives":            "Objectives of this source, instead of the suite's",
 	"instances.methods":               "Methods of this source, instead of the suite's",
 	"instances.references":            "References of this source, instead of the suite's",
-	"instances.prove":                "Proofs of optima that strangers check with Python alone",
-	"instances.prove.upTo":           "Jobs that an instance may have for its optima to be proven so; 0 for no proofs",
+	"instances.prove":                 "Proofs of optima that strangers check with Python alone",
+	"instances.prove.upTo":            "Jobs that an instance may have for its optima to be proven so; 0 for no proofs",
 }

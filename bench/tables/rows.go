@@ -420,7 +420,7 @@ func addProof(run *record.Run, r *bench.CellResult, k int, objective sched.Objec
 	if p.Certificate != nil {
 		row.Nodes, row.ProofBytes = record.Some(int64(p.Nodes)), record.Some(int64(len(p.Certificate)))
 		row.ProofStatus, row.PrimalStatus, row.DualStatus = record.Checkable, record.Proven, record.Proven
-		row.Proof, row.Problem = run.AddProof(p.Certificate, p.Problem, tree.Checker)
+		row.Proof, row.Problem = run.AddProof(p.Certificate, p.Problem, tree.Checkers())
 	}
 	run.Solves = append(run.Solves, row)
 }

@@ -40,10 +40,17 @@ type Problem struct {
 	// durations are the least ones, and the problem is a relaxation of the instance:
 	// what no schedule of the problem undercuts, no schedule of the instance does.
 	Placed bool
+	// Servers has the GPUs of each server where the problem is about these and not about
+	// one pool: see NewOnServers.
+	Servers []int64
 }
 
-// Job is one job of a problem. Its weight is 0 where the cost is the makespan.
-type Job struct{ Release, Duration, Gang, Weight int64 }
+// Job is one job of a problem. Its weight is 0 where the cost is the makespan. On servers
+// Duration is the least of its patterns, which are in order of duration.
+type Job struct {
+	Release, Duration, Gang, Weight int64
+	Patterns                        []Pattern
+}
 
 // Limits of a problem: any product of a weight, a time and a number of jobs is then far
 // below what proofs are scaled by.
@@ -60,6 +67,10 @@ const (
 // own, for other classes, for objectives that are neither a total nor the makespan, and
 // for weights whose integers exceed 60 bits.
 func New(in *sched.Instance, obj sched.Objective, class sched.Class) (*Problem, error) {
+	return newProblem(in, obj, class, false)
+}
+
+func newProblem(in *sched.Instance, obj sched.Objective, class sched.Class, onServers bool) (*Problem, error) {
 	switch {
 	case !in.Model.Exclusive():
 		return nil, fmt.Errorf("proof: %w to the %s model: its jobs have no fixed work on GPUs of their own", sched.ErrNotApplicable, in.Model)
@@ -86,6 +97,12 @@ func New(in *sched.Instance, obj sched.Objective, class sched.Class) (*Problem, 
 		p.Jobs = append(p.Jobs, Job{Release: int64(j.Release), Duration: int64(d), Gang: int64(j.Gang())})
 		p.Placed = p.Placed || !j.ConstantIteration() || j.Sliced()
 	}
+	if onServers {
+		p.Placed = false
+		if err := p.spread(in); err != nil {
+			return nil, fmt.Errorf("proof: %w", err)
+		}
+	}
 	p.measure(in, class)
 	common, err := p.weigh(in)
 	if err != nil {
@@ -105,11 +122,17 @@ func (p *Problem) measure(in *sched.Instance, class sched.Class) {
 		unit = 0
 		for _, j := range p.Jobs {
 			unit = number.GCD(number.GCD(unit, j.Release), j.Duration)
+			for _, q := range j.Patterns {
+				unit = number.GCD(unit, q.Duration)
+			}
 		}
 	}
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
 		j.Release, j.Duration = number.CeilDiv(j.Release, unit), number.CeilDiv(j.Duration, unit)
+		for k := range j.Patterns {
+			j.Patterns[k].Duration = number.CeilDiv(j.Patterns[k].Duration, unit)
+		}
 	}
 	p.Unit = sched.Time(unit)
 }
@@ -164,6 +187,7 @@ func (p *Problem) Cost(v *big.Rat) *big.Int {
 type Claim struct {
 	Value  *big.Int
 	Starts []int64
+	Held   [][]int64 // on servers: the GPUs that each job holds on each of them
 }
 
 // Evaluate returns the cost of the schedule with the given starts, one per job.
@@ -206,6 +230,17 @@ func (p *Problem) Evaluate(starts []int64) (*big.Int, error) {
 //
 // Errors: a job has no start.
 func (p *Problem) Starts(s *sched.Schedule) ([]int64, error) {
+	order, err := p.inOrder(s)
+	if err != nil {
+		return nil, err
+	}
+	return p.List(order), nil
+}
+
+// inOrder returns the jobs in the order in which they start in a schedule.
+//
+// Errors: a job has no start.
+func (p *Problem) inOrder(s *sched.Schedule) ([]int, error) {
 	first := make([]sched.Time, len(p.Jobs))
 	for i := range first {
 		first[i] = -1
@@ -227,7 +262,7 @@ func (p *Problem) Starts(s *sched.Schedule) ([]int64, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first[a], first[b]) })
-	return p.List(order), nil
+	return order, nil
 }
 
 // List returns the starts of jobs that take, in the given order, the first place where
@@ -270,8 +305,12 @@ func (p *Problem) fits(starts []int64, placed []int, i int, t int64) bool {
 	})
 }
 
-// Header is the first line of a problem's text.
-const Header = "yardstick-problem 1"
+// Header is the first line of the text of a problem on one pool, and ServersHeader that of
+// one on servers.
+const (
+	Header        = "yardstick-problem 1"
+	ServersHeader = "yardstick-servers 1"
+)
 
 // Text returns the problem as a file for people and checkers: a line per key and then
 // a line per job, with its release, duration, gang and weight.
@@ -280,8 +319,16 @@ func (p *Problem) Text() []byte {
 	if p.Makespan {
 		minimise = "makespan"
 	}
-	b := fmt.Appendf(nil, "%s\ninstance %s\nobjective %s\nclass %s\nunit %d\nscale %s\noffset %s\nminimise %s\ncapacity %d\njobs %d\n",
-		Header, p.Instance, p.Objective, p.Class, int64(p.Unit), p.Scale.RatString(), p.Offset.RatString(), minimise, p.Capacity, len(p.Jobs))
+	header := Header
+	if p.Servers != nil {
+		header = ServersHeader
+	}
+	b := fmt.Appendf(nil, "%s\ninstance %s\nobjective %s\nclass %s\nunit %d\nscale %s\noffset %s\nminimise %s\n",
+		header, p.Instance, p.Objective, p.Class, int64(p.Unit), p.Scale.RatString(), p.Offset.RatString(), minimise)
+	if p.Servers != nil {
+		return p.servers(b)
+	}
+	b = fmt.Appendf(b, "capacity %d\njobs %d\n", p.Capacity, len(p.Jobs))
 	for _, j := range p.Jobs {
 		b = fmt.Appendf(b, "%d %d %d %d\n", j.Release, j.Duration, j.Gang, j.Weight)
 	}

@@ -77,7 +77,7 @@ func rewrite(t *testing.T, dir string, change func(*record.Run)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run.AddProof(proof, problem, tree.Checker)
+			run.AddProof(proof, problem, tree.Checkers())
 		}
 	}
 	change(run)
@@ -244,7 +244,7 @@ func TestVerifyFindsTampering(t *testing.T) {
 			proof = change(proof)
 		}
 		s.ProofBytes = record.Some(int64(len(proof)))
-		s.Proof, s.Problem = run.AddProof(proof, problem, tree.Checker)
+		s.Proof, s.Problem = run.AddProof(proof, problem, tree.Checkers())
 	}
 	for name, c := range map[string]struct {
 		change func(*record.Run)

@@ -29,7 +29,11 @@ func newClimber(s *search, highest float64) climber {
 		starts = s.p.List(s.order)
 	}
 	for j, t := range starts {
-		c.horizon = max(c.horizon, float64(t+s.duration[j]))
+		d := s.duration[j]
+		if k := len(s.p.Jobs[j].Patterns); k > 0 { // at most
+			d = s.p.Jobs[j].Patterns[k-1].Duration
+		}
+		c.horizon = max(c.horizon, float64(t+d))
 	}
 	return c
 }
@@ -128,7 +132,11 @@ func (c *climber) value(s *search, n *node) float64 {
 		total += float64(float64(r.gang) * c.hold(c.at[0], float64(r.end), float64(r.gang)))
 	}
 	for i, j := range n.waiting {
-		total += c.choose(s, j, float64(s.early[i]))
+		quick := int64(0)
+		if s.quick != nil {
+			quick = s.quick[i]
+		}
+		total += c.choose(s, j, float64(s.early[i]), float64(quick))
 	}
 	return total
 }
@@ -155,8 +163,9 @@ func (c *climber) until(k int, t float64) float64 {
 	return c.prefix[k] + float64(c.price[k]*(t-c.at[k]))
 }
 
-// choose puts a job at its best start, and returns what it costs and pays there.
-func (c *climber) choose(s *search, j int, e float64) float64 {
+// choose puts a job at its best start, which is not before e or, if it may start now, now
+// and for the time given, and returns what it costs and pays there.
+func (c *climber) choose(s *search, j int, e, quick float64) float64 {
 	d, w, g := float64(s.duration[j]), float64(s.weight[j]), float64(s.gang[j])
 	last := float64(s.latest(j))
 	t := e
@@ -185,6 +194,14 @@ func (c *climber) choose(s *search, j int, e float64) float64 {
 		}
 		if v := at(); v < best {
 			best, bestAt = v, t
+		}
+	}
+	if quick > 0 {
+		now, to := c.at[0], c.cell(c.at[0]+quick)
+		v := float64(w*(now+quick)) + float64(g*(c.until(to, now+quick)-c.until(0, now)))
+		if v < best || e > last {
+			c.hold(now, now+quick, g)
+			return v
 		}
 	}
 	c.hold(bestAt, bestAt+d, g)

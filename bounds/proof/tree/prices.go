@@ -63,9 +63,14 @@ func times(a number.Uint128, g int64) number.Uint128 {
 	return number.Uint128{Hi: hi + a.Hi*uint64(g), Lo: lo}
 }
 
-// start returns what job j costs and pays if it starts at t.
+// startAt returns what job j costs and pays if it starts at t.
 func (s *search) startAt(v *prices, j int, t int64) number.Uint128 {
-	end := t + s.duration[j]
+	return s.run(v, j, t, s.duration[j])
+}
+
+// run returns the same of a job that runs for d.
+func (s *search) run(v *prices, j int, t, d int64) number.Uint128 {
+	end := t + d
 	return number.Product(s.weight[j], uint64(end)).Plus(times(v.until(end).Minus(v.until(t)), s.gang[j]))
 }
 
@@ -115,10 +120,19 @@ func (s *search) short(v *prices, n *node) float64 {
 		got = got.Plus(times(v.until(r.end).Minus(from), r.gang))
 	}
 	for i, j := range n.waiting {
-		if s.early[i] > s.latest(j) {
+		least, some := number.Uint128{}, false
+		if s.early[i] <= s.latest(j) {
+			least, some = s.least(v, j, s.early[i]), true
+		}
+		if s.quick != nil && s.quick[i] > 0 {
+			if now := s.run(v, j, n.now, s.quick[i]); !some || now.Less(least) {
+				least, some = now, true
+			}
+		}
+		if !some {
 			return -1
 		}
-		got = got.Plus(s.least(v, j, s.early[i]))
+		got = got.Plus(least)
 	}
 	want := s.goal.Plus(times(v.sum[len(v.sum)-1].Minus(from), s.capacity))
 	if want.Less(got) {

@@ -31,10 +31,12 @@ type search struct {
 	goal  number.Uint128 // what a node must cost more than to be closed, times the scale
 
 	start   []int64   // on the path to the node
+	held    [][]int64 // and, on servers, where
 	answers []*prices // nil where both sides are gone through
 	made    []*prices // all
 	vectors []*prices // of these what is tried, the last successful one first
 	early   []int64   // of the jobs waiting at the node, in their order
+	quick   []int64   // on servers: how long they run at least if they start now; 0 if they may not
 	may     []int     // positions in waiting of the jobs that may start now
 	climb   climber
 }
@@ -54,7 +56,7 @@ type job struct{ end, gang int64 }
 var errAgain = errors.New("again")
 
 func newSearch(ctx context.Context, p *proof.Problem, claim proof.Claim, limits Limits) (*search, error) {
-	s := &search{p: p, ctx: ctx, limits: limits, claim: claim, order: order(p), capacity: p.Capacity, start: make([]int64, len(p.Jobs))}
+	s := &search{p: p, ctx: ctx, limits: limits, claim: claim, order: order(p), capacity: p.Capacity, start: make([]int64, len(p.Jobs)), held: make([][]int64, len(p.Jobs))}
 	heaviest := int64(1)
 	for _, j := range p.Jobs {
 		heaviest = max(heaviest, j.Weight)
@@ -63,10 +65,14 @@ func newSearch(ctx context.Context, p *proof.Problem, claim proof.Claim, limits 
 	s.scale = max(1, precision/heaviest)
 	sum := new(big.Int)
 	for _, j := range p.Jobs {
+		longest := j.Duration
+		if len(j.Patterns) > 0 {
+			longest = j.Patterns[len(j.Patterns)-1].Duration
+		}
 		s.release, s.duration, s.gang = append(s.release, j.Release), append(s.duration, j.Duration), append(s.gang, j.Gang)
 		s.weight = append(s.weight, uint64(j.Weight*s.scale))
 		s.last = max(s.last, j.Release)
-		sum.Add(sum, big.NewInt(j.Duration))
+		sum.Add(sum, big.NewInt(longest))
 	}
 	if sum.Add(sum, big.NewInt(s.last)).BitLen() > 60 {
 		return nil, fmt.Errorf("proof: %w: releases and durations together take %d bits, more than 60", sched.ErrNotApplicable, sum.BitLen())
@@ -129,7 +135,7 @@ func (s *search) node(n *node) error {
 	next, alive := s.advance(n)
 	switch {
 	case len(n.waiting) == 0:
-		return s.complete(n)
+		return s.complete()
 	case !alive:
 		return nil
 	case s.limits.Nodes > 0 && len(s.answers) >= s.limits.Nodes:
@@ -219,8 +225,8 @@ func (s *search) earliest(n *node, next int64) {
 }
 
 // complete ends a path at a schedule.
-func (s *search) complete(n *node) error {
-	cost, err := s.p.Evaluate(s.start)
+func (s *search) complete() error {
+	cost, err := evaluate(s.p, proof.Claim{Starts: s.start, Held: s.held})
 	if err != nil {
 		return fmt.Errorf("the tree has come to no schedule: %w", err)
 	}
@@ -231,6 +237,9 @@ func (s *search) complete(n *node) error {
 		return &proof.CheaperError{Cost: cost, Starts: slices.Clone(s.start)}
 	}
 	s.claim = proof.Claim{Value: cost, Starts: slices.Clone(s.start)}
+	if s.p.Servers != nil {
+		s.claim.Held = slices.Clone(s.held)
+	}
 	if err := s.aim(); err != nil {
 		return err
 	}

@@ -44,10 +44,17 @@ import (
 	"yardstick/sched"
 )
 
-// Checker is the program that checks certificates: check_tree.py, Python 3.8 or later.
-//
 //go:embed check_tree.py
-var Checker []byte
+var checker []byte
+
+//go:embed check_servers.py
+var serversChecker []byte
+
+// Checkers returns the programs that check certificates, Python 3.8 or later, by name:
+// that of one pool, and the one on servers, which uses it.
+func Checkers() map[string][]byte {
+	return map[string][]byte{CheckerName: checker, ServersCheckerName: serversChecker}
+}
 
 // Limits end a search for a proof. They count work, so that results do not depend on the
 // machine. The zero value sets none.
@@ -72,7 +79,7 @@ type Certificate struct {
 // starts are no schedule, or cost something else; the context's.
 func Prove(ctx context.Context, p *proof.Problem, claim proof.Claim, limits Limits) (*Certificate, error) {
 	if claim.Starts != nil {
-		cost, err := p.Evaluate(claim.Starts)
+		cost, err := evaluate(p, claim)
 		if err != nil {
 			return nil, err
 		}
@@ -89,13 +96,30 @@ func Prove(ctx context.Context, p *proof.Problem, claim proof.Claim, limits Limi
 	}
 	for again := true; again; {
 		s.reset()
-		if err := s.node(s.root()); err != nil && !errors.Is(err, errAgain) {
+		err := s.tree()
+		if err != nil && !errors.Is(err, errAgain) {
 			return nil, err
 		} else {
 			again = err != nil
 		}
 	}
 	return s.certificate(), nil
+}
+
+// evaluate returns the cost of the schedule of a claim.
+func evaluate(p *proof.Problem, claim proof.Claim) (*big.Int, error) {
+	if p.Servers != nil {
+		return p.EvaluateOn(claim.Starts, claim.Held)
+	}
+	return p.Evaluate(claim.Starts)
+}
+
+// tree goes through the whole tree.
+func (s *search) tree() error {
+	if s.p.Servers != nil {
+		return s.spread(s.rootOn())
+	}
+	return s.node(s.root())
 }
 
 // certificate writes the answers of the tree, and the prices that they name, those that
@@ -119,8 +143,13 @@ func (s *search) certificate() *Certificate {
 	if s.claim.Starts != nil {
 		kind, starts = "optimum", join(s.claim.Starts)
 	}
-	fmt.Fprintf(&b, "yardstick-tree 1\nproblem %s\nclaim %s\nvalue %v\nscale %d\norder %s\nstarts %s\nprices %d\n",
-		s.p.Hash(), kind, s.claim.Value, s.scale, join(s.order), starts, len(list))
+	header, places := "yardstick-tree 1", ""
+	if s.p.Servers != nil {
+		header = "yardstick-tree-on-servers 1"
+		places = "places " + join(slices.Concat(s.claim.Held...)) + "\n"
+	}
+	fmt.Fprintf(&b, "%s\nproblem %s\nclaim %s\nvalue %v\nscale %d\norder %s\nstarts %s\n%sprices %d\n",
+		header, s.p.Hash(), kind, s.claim.Value, s.scale, join(s.order), starts, places, len(list))
 	name := map[*prices]int{nil: 0}
 	for k, v := range list {
 		name[v] = k + 1
@@ -178,11 +207,14 @@ var readme string
 // Format names proofs of this kind, and the others are files of one.
 const (
 	Format          = "tree"
+	FormatOnServers = "tree on servers"
 	CertificateName = "optimum.cert"
 	CheckerName     = "check_tree.py"
+
+	ServersCheckerName = "check_servers.py"
 )
 
 // Section returns the certificate, its checker and how to use it.
 func (c *Certificate) Section() proof.Section {
-	return proof.Section{Files: map[string][]byte{CertificateName: c.Text, CheckerName: Checker}, Readme: readme}
+	return proof.Section{Files: map[string][]byte{CertificateName: c.Text, CheckerName: checker}, Readme: readme}
 }

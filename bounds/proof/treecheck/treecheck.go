@@ -36,6 +36,7 @@ type instance struct {
 	makespan                        bool
 	capacity                        *big.Int
 	release, duration, gang, weight []*big.Int
+	cluster                         *cluster // of problems on servers; nil of one pool
 }
 
 func refuse(format string, args ...any) error {
@@ -55,7 +56,12 @@ func Check(problem, certificate []byte) (*Statement, error) {
 		return nil, fmt.Errorf("the certificate: %w", err)
 	}
 	if c.optimum {
-		cost, err := in.cost(c.starts)
+		var cost *big.Int
+		if in.cluster != nil {
+			cost, err = in.costOn(c.starts, c.places)
+		} else {
+			cost, err = in.cost(c.starts)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +70,11 @@ func Check(problem, certificate []byte) (*Statement, error) {
 		}
 	}
 	w := walk{in: in, c: c}
-	if err := w.all(); err != nil {
+	all := w.all
+	if in.cluster != nil {
+		all = w.allOn
+	}
+	if err := all(); err != nil {
 		return nil, err
 	}
 	return &Statement{Optimum: c.optimum, Value: c.value, Nodes: len(c.answers), About: in.about}, nil
@@ -159,7 +169,8 @@ func (r *reader) count(text string) int {
 
 func readProblem(data []byte) (*instance, error) {
 	r := newReader(data)
-	if head := r.line(); r.err == nil && head != "yardstick-problem 1" {
+	head := r.line()
+	if r.err == nil && head != "yardstick-problem 1" && head != "yardstick-servers 1" {
 		return nil, refuse("it begins with %.70q", head)
 	}
 	in := &instance{about: map[string]string{}}
@@ -168,6 +179,12 @@ func readProblem(data []byte) (*instance, error) {
 	}
 	kind := r.key("minimise")
 	in.makespan = kind == "makespan"
+	if head == "yardstick-servers 1" {
+		if err := in.readCluster(r); err != nil {
+			return nil, err
+		}
+		return in, in.complete(r, kind)
+	}
 	in.capacity = r.integer(r.key("capacity"))
 	n := r.count(r.key("jobs"))
 	for range n {
@@ -186,16 +203,21 @@ func readProblem(data []byte) (*instance, error) {
 			return nil, refuse("a makespan has no weights")
 		}
 	}
+	return in, in.complete(r, kind)
+}
+
+// complete returns what is wrong with a problem that has been read to its end.
+func (in *instance) complete(r *reader, kind string) error {
 	r.end()
 	switch {
 	case r.err != nil:
-		return nil, r.err
-	case n == 0:
-		return nil, refuse("it has no jobs")
+		return r.err
+	case len(in.gang) == 0:
+		return refuse("it has no jobs")
 	case kind != "sum" && kind != "makespan":
-		return nil, refuse("it minimises %.70q", kind)
+		return refuse("it minimises %.70q", kind)
 	}
-	return in, nil
+	return nil
 }
 
 // cost returns the cost of a schedule, which must be one.
@@ -234,13 +256,18 @@ type certificate struct {
 	scale   *big.Int
 	order   []int
 	starts  []*big.Int
+	places  []*big.Int // on servers
 	prices  []*prices
 	answers []int
 }
 
 func readCertificate(data, problem []byte, in *instance) (*certificate, error) {
 	r := newReader(data)
-	if head := r.line(); r.err == nil && head != "yardstick-tree 1" {
+	want := "yardstick-tree 1"
+	if in.cluster != nil {
+		want = "yardstick-tree-on-servers 1"
+	}
+	if head := r.line(); r.err == nil && head != want {
 		return nil, refuse("it begins with %.70q", head)
 	}
 	hash := sha256.Sum256(problem)
@@ -251,6 +278,9 @@ func readCertificate(data, problem []byte, in *instance) (*certificate, error) {
 	c := &certificate{optimum: claim == "optimum", value: r.integer(r.key("value")), scale: r.integer(r.key("scale"))}
 	order := r.integers(r.key("order"))
 	c.starts = r.integers(r.key("starts"))
+	if in.cluster != nil {
+		c.places = r.integers(r.key("places"))
+	}
 	n := r.count(r.key("prices"))
 	for range n {
 		numbers := r.integers(r.line())
@@ -276,7 +306,7 @@ func readCertificate(data, problem []byte, in *instance) (*certificate, error) {
 	switch {
 	case r.err != nil:
 		return nil, r.err
-	case claim != "optimum" && (claim != "bound" || len(c.starts) > 0):
+	case claim != "optimum" && (claim != "bound" || len(c.starts)+len(c.places) > 0):
 		return nil, refuse("it claims neither an optimum nor a bound without starts")
 	case c.scale.Sign() == 0:
 		return nil, refuse("its scale is 0")

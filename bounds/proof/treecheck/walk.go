@@ -101,6 +101,7 @@ func (w *walk) event(s *situation) (at *big.Int) {
 	return at
 }
 
+// earlier returns the less of two numbers, of which the first may be missing.
 func earlier(a, b *big.Int) *big.Int {
 	if a == nil || b.Cmp(a) < 0 {
 		return b
