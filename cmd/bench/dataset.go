@@ -189,32 +189,57 @@ func megabytes(done, total int64) string { return size(max(done, 1)) + " of " + 
 
 func (a *app) datasetGenerateCommand() *cobra.Command {
 	var like, out string
-	var jobs int
-	var seed uint64
+	var spec generate.Spec
+	var repeat float64
 	c := &cobra.Command{
 		Use:   "generate --like TRACE --jobs N -o OUT.parquet",
 		Short: "Generate a synthetic trace that resembles a public one",
 		Long:  "Generates a synthetic trace, calibrated on published statistics: " + strings.Join(generate.Names(), ", ") + ".",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			l, err := generate.Parse(like)
-			if err != nil {
+		RunE: func(c *cobra.Command, _ []string) error {
+			var err error
+			if spec.Like, err = generate.Parse(like); err != nil {
 				return usageError("--like: %w", err)
 			}
-			if out == "" || jobs == 0 {
+			if out == "" || spec.Jobs == 0 {
 				return usageError("-o OUT.parquet and --jobs are needed")
 			}
-			if err := datasets.WriteFile(out, generate.Rows(l, jobs, seed)); err != nil {
+			if c.Flags().Changed("repeat") {
+				spec.Repeat = &repeat
+			}
+			if err := spec.Check(); err != nil {
+				return usageError("%w", err)
+			}
+			if err := datasets.WriteFile(out, spec.Rows()); err != nil {
 				return usageError("%w", err)
 			}
 			return a.describeWritten(out)
 		},
 	}
 	c.Flags().StringVar(&like, "like", "", "the trace to resemble")
-	c.Flags().Var(atLeast(1, &jobs), "jobs", "number of jobs")
-	c.Flags().Uint64Var(&seed, "seed", 1, "seed")
+	c.Flags().Var(atLeast(1, &spec.Jobs), "jobs", "number of jobs")
+	c.Flags().Uint64Var(&spec.Seed, "seed", 1, "seed")
+	c.Flags().Float64Var(&repeat, "repeat", 0, "probability that a run has the length of its group (default: the trace's)")
+	c.Flags().Var((*spanFlag)(&spec.Recurrence), "recurrence", "time over which a group's runs are spread, such as 30d (default: the trace's)")
+	c.Flags().Var((*spanFlag)(&spec.InterArrival), "inter-arrival", "mean time between submissions, such as 10s (default: the trace's)")
 	c.Flags().StringVarP(&out, "out", "o", "", "the Parquet file to write")
 	return c
+}
+
+// spanFlag is a positive time in seconds, given as 30d, 12h or 7.5s.
+type spanFlag float64
+
+func (f *spanFlag) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%vs", float64(*f))
+}
+func (f *spanFlag) Type() string { return "time" }
+func (f *spanFlag) Set(text string) error {
+	v, err := generate.ParseSpan(text)
+	*f = spanFlag(v)
+	return err
 }
 
 func (a *app) datasetSliceCommand() *cobra.Command {

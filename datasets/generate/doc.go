@@ -9,7 +9,8 @@
 //
 // The model. Programs (the groups) have a number of runs, a user, a GPU demand
 // and a time per iteration. Runs are submitted at sittings, a few at a time,
-// spread over a week, at rates that follow the day and the week. Demands are
+// spread over the time that the program recurs, at rates that follow the day and
+// the week. Demands are
 // dealt out to whole programs until the published shares are met. The running
 // times of a program resemble each other: a run is ranked, first among the runs
 // of its demand, by
@@ -21,4 +22,8 @@
 // of the published law, U uniform on [0, 1). Marginal distributions are thus met
 // at any seed, whatever the dependences, and ρ is the correlation of the normal
 // scores of two runs of a program, but for the shifts.
+//
+// With the probability that the profile or [Spec] says, a run repeats: all such
+// runs of a program share one draw of z, and with it their running time, that of
+// the middle one of their ranks, but for a relative error of noise.
 package generate

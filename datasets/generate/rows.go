@@ -2,7 +2,6 @@ package generate
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -13,31 +12,28 @@ import (
 	"yardstick/datasets/generate/law"
 )
 
-// Rows generates a trace of the given number of jobs, in order of submission. It
-// starts on a Monday at midnight and lasts as long as so many jobs take at the
-// published rate: half of the jobs are half of the time, not every other job.
-// The rows depend on the arguments alone, bit for bit.
+// Rows generates the trace, in order of submission. It starts on a Monday at
+// midnight and lasts as long as so many jobs take at its rate: half of the jobs
+// are half of the time, not every other job. The rows depend on the spec alone,
+// bit for bit.
 //
 // Iterations are the running time divided by the program's time per iteration;
-// trace is the name of l. NULL: queue_s, cpus, batch_size, deadline_s, gpu_type,
-// weight, and where the profile has none, vc, status and model.
+// trace is the name of what it is like. NULL: queue_s, cpus, batch_size,
+// deadline_s, gpu_type, weight, and where the profile has none, vc, status and
+// model.
 //
 // Cost: O(n log n), before the first row; about 60 bytes of memory per job.
-// Errors, as the sequence's only element: no such trace, a negative number of
-// jobs or more than 2³¹−1.
-func Rows(l Like, jobs int, seed uint64) iter.Seq2[datasets.Row, error] {
+// Errors, as the sequence's only element: those of Check.
+func (s Spec) Rows() iter.Seq2[datasets.Row, error] {
 	return func(yield func(datasets.Row, error) bool) {
-		p, err := profileOf(l)
-		if err == nil && (jobs < 0 || jobs > math.MaxInt32) {
-			err = fmt.Errorf("generate: a trace cannot have %d jobs", jobs)
-		}
+		p, err := s.profile()
 		if err != nil {
 			yield(datasets.Row{}, err)
 			return
 		}
-		t := newTrace(&p, jobs, rand.New(rand.NewPCG(seed, stream)))
+		t := newTrace(&p, s.Jobs, rand.New(rand.NewPCG(s.Seed, stream)))
 		for i := range t.runs {
-			if !yield(t.row(l.String(), i), nil) {
+			if !yield(t.row(s.Like.String(), i), nil) {
 				return
 			}
 		}
@@ -68,6 +64,7 @@ type run struct {
 	submit  float64
 	group   int32
 	status  int16
+	repeats bool // the length of its group
 	seconds uint32
 }
 
@@ -85,7 +82,7 @@ func newTrace(p *profile, jobs int, rng *rand.Rand) *trace {
 	t.dealKinds(jobs, rng)
 	length := p.interArrival * float64(jobs)
 	clock := law.NewCycle(p.hours, p.days, length)
-	sittings := law.Sittings{Batch: p.batch, Gap: p.gap, Window: min(1, window/length)}
+	sittings := law.Sittings{Batch: p.batch, Gap: p.gap, Window: min(1, p.recurrence/length)}
 
 	ranks := make([][]rank, len(p.kinds))
 	var times []float64
@@ -93,10 +90,17 @@ func newTrace(p *profile, jobs int, rng *rand.Rand) *trace {
 		kind := t.groups[g].kind
 		program := math.Sqrt(p.correlation) * rng.NormFloat64()
 		times = clock.Submissions(rng, times[:0], int(t.groups[g].size), sittings)
+		usual := 0.0 // what the group's length is ranked by
+		if p.repeat > 0 {
+			usual = program + math.Sqrt(1-p.correlation)*rng.NormFloat64()
+		}
 		for _, submit := range times {
-			z := program + math.Sqrt(1-p.correlation)*rng.NormFloat64()
+			repeats, z := p.repeat > 0 && rng.Float64() < p.repeat, usual
+			if !repeats {
+				z = program + math.Sqrt(1-p.correlation)*rng.NormFloat64()
+			}
 			ranks[kind] = append(ranks[kind], rank{z, int32(len(t.runs))})
-			t.runs = append(t.runs, run{submit: submit, group: int32(g), status: drawStatus(p.status, rng)})
+			t.runs = append(t.runs, run{submit: submit, group: int32(g), status: drawStatus(p.status, rng), repeats: repeats})
 		}
 	}
 	var together []rank // of the kinds that share the profile's law
@@ -109,6 +113,9 @@ func newTrace(p *profile, jobs int, rng *rand.Rand) *trace {
 		together = append(together, list...)
 	}
 	t.dealDurations(together, p.duration, rng)
+	if p.repeat > 0 {
+		t.repeatDurations(rng)
+	}
 	slices.SortStableFunc(t.runs, func(a, b run) int { return cmp.Compare(a.submit, b.submit) })
 	return t
 }
@@ -207,7 +214,35 @@ func (t *trace) dealDurations(list []rank, duration law.Law, rng *rand.Rand) {
 	sortRanks(list)
 	for r, at := range list {
 		v := duration.At((float64(r) + rng.Float64()) / float64(len(list)))
-		t.runs[at.run].seconds = uint32(max(1, math.Round(v)))
+		t.runs[at.run].seconds = whole(v)
+	}
+}
+
+// whole returns a running time in whole seconds, at least one.
+func whole(seconds float64) uint32 { return uint32(max(1, math.Round(seconds))) }
+
+// repeatDurations gives the runs of a group that repeat its length that of the
+// middle one of them, times 1 plus a normal relative error. They have consecutive
+// ranks among those of their demand, so that the law stays met but for the
+// distance between the ranks of one group. The runs of a group must follow each
+// other.
+func (t *trace) repeatDurations(rng *rand.Rand) {
+	var lengths []uint32
+	for from := 0; from < len(t.runs); {
+		end := from + int(t.groups[t.runs[from].group].size)
+		lengths = lengths[:0]
+		for _, r := range t.runs[from:end] {
+			if r.repeats {
+				lengths = append(lengths, r.seconds)
+			}
+		}
+		slices.Sort(lengths)
+		for i := range t.runs[from:end] {
+			if r := &t.runs[from+i]; r.repeats {
+				r.seconds = whole(float64(lengths[len(lengths)/2]) * (1 + noise*rng.NormFloat64()))
+			}
+		}
+		from = end
 	}
 }
 

@@ -11,29 +11,29 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of docs/generator.md anew")
 
-// checkDocument compares the table of docs/generator.md, between its markers,
-// with what the code says; with -update it writes it.
-func checkDocument(t *testing.T, want string) {
+// checkDocument compares the named table of docs/generator.md, between its
+// markers, with what the code says; with -update it writes it.
+func checkDocument(t *testing.T, name, want string) {
 	t.Helper()
 	const path = "../../docs/generator.md"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(text), "<!-- begin targets:")
+	head, rest, ok := strings.Cut(string(text), "<!-- begin "+name+":")
 	marker, rest, ok2 := strings.Cut(rest, "-->\n")
-	got, tail, ok3 := strings.Cut(rest, "<!-- end targets -->")
+	got, tail, ok3 := strings.Cut(rest, "<!-- end "+name+" -->")
 	if !ok || !ok2 || !ok3 {
-		t.Fatalf("%s has no markers around the targets", path)
+		t.Fatalf("%s has no markers around the %s", path, name)
 	}
 	if got == want {
 		return
 	}
 	if !*update {
-		t.Errorf("%s is not what the code says; go test ./datasets/generate -run Targets -update\n%s", path, want)
+		t.Errorf("%s is not what the code says; YARDSTICK_TESTS=all go test ./datasets/generate -update\n%s", path, want)
 		return
 	}
-	text = []byte(head + "<!-- begin targets:" + marker + "-->\n" + want + "<!-- end targets -->" + tail)
+	text = []byte(head + "<!-- begin " + name + ":" + marker + "-->\n" + want + "<!-- end " + name + " -->" + tail)
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 		jobs int
 	}{{-1, 1}, {Like(len(Names())), 1}, {PAI, -1}} {
 		n := 0
-		for _, err := range Rows(rows.l, rows.jobs, 1) {
+		for _, err := range (Spec{Like: rows.l, Jobs: rows.jobs, Seed: 1}.Rows()) {
 			if n++; err == nil {
 				t.Errorf("%v: no error", rows)
 			}
@@ -69,7 +69,7 @@ func TestNames(t *testing.T) {
 func TestRowsAreValid(t *testing.T) {
 	for _, l := range allLike() {
 		for _, jobs := range []int{0, 1, 2, 4, 5, 7, 20, 160, 3001} {
-			rows := collect(t, Rows(l, jobs, 7))
+			rows := collect(t, Spec{Like: l, Jobs: jobs, Seed: 7}.Rows())
 			if len(rows) != jobs {
 				t.Fatalf("%s: %d rows, want %d", l, len(rows), jobs)
 			}
@@ -96,7 +96,7 @@ func TestRowsAreValid(t *testing.T) {
 func TestGroupsAreOneProgram(t *testing.T) {
 	for _, l := range []Like{PAI, HeliosEarth, Pollux} {
 		first := map[string]int{}
-		rows := collect(t, Rows(l, 20_000, 3))
+		rows := collect(t, Spec{Like: l, Jobs: 20_000, Seed: 3}.Rows())
 		for i := range rows {
 			r := &rows[i]
 			j, ok := first[r.Group.V]
@@ -119,11 +119,11 @@ func TestGroupsAreOneProgram(t *testing.T) {
 
 func TestReproducible(t *testing.T) {
 	for _, l := range allLike() {
-		a := collect(t, Rows(l, 2000, 5))
-		if b := collect(t, Rows(l, 2000, 5)); !slices.Equal(a, b) {
+		a := collect(t, Spec{Like: l, Jobs: 2000, Seed: 5}.Rows())
+		if b := collect(t, Spec{Like: l, Jobs: 2000, Seed: 5}.Rows()); !slices.Equal(a, b) {
 			t.Errorf("%s: the same seed gives different rows", l)
 		}
-		b, same := collect(t, Rows(l, 2000, 6)), 0
+		b, same := collect(t, Spec{Like: l, Jobs: 2000, Seed: 6}.Rows()), 0
 		for i := range a {
 			if a[i].SubmitS == b[i].SubmitS && a[i].DurationS == b[i].DurationS && a[i].GPUs == b[i].GPUs {
 				same++
@@ -134,7 +134,7 @@ func TestReproducible(t *testing.T) {
 		}
 	}
 	// A row that this code made once.
-	rows := collect(t, Rows(PAI, 1000, 42))
+	rows := collect(t, Spec{Like: PAI, Jobs: 1000, Seed: 42}.Rows())
 	if r := rows[500]; r.SubmitS.V != goldenSubmit || r.DurationS.V != goldenDuration || r.User.V != goldenUser {
 		t.Errorf("row 500 is submit %v, duration %v, user %q", r.SubmitS.V, r.DurationS.V, r.User.V)
 	}
@@ -154,7 +154,7 @@ func TestCorrelationWithinGroups(t *testing.T) {
 		for seed := uint64(1); seed <= 2; seed++ {
 			var durations, iterations []float64
 			groups := map[string][]int{}
-			for r, err := range Rows(l, testJobs, seed) {
+			for r, err := range (Spec{Like: l, Jobs: testJobs, Seed: seed}.Rows()) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -254,7 +254,7 @@ func BenchmarkRows(b *testing.B) {
 		b.Run(l.String(), func(b *testing.B) {
 			for range b.N {
 				n := 0
-				for _, err := range Rows(l, 1_000_000, 1) {
+				for _, err := range (Spec{Like: l, Jobs: 1_000_000, Seed: 1}.Rows()) {
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -52,7 +52,7 @@ func newSample(t testing.TB, l Like, jobs int, seed uint64) *sample {
 	s := &sample{models: map[string]float64{}}
 	var sum, count [2]float64 // of large and other jobs
 	note := func(yield func(datasets.Row, error) bool) {
-		for r, err := range Rows(l, jobs, seed) {
+		for r, err := range (Spec{Like: l, Jobs: jobs, Seed: seed}.Rows()) {
 			s.submit = append(s.submit, r.SubmitS.V)
 			s.durations = append(s.durations, r.DurationS.V)
 			s.demands = append(s.demands, r.GPUs.V)
@@ -255,7 +255,7 @@ func TestTargets(t *testing.T) {
 			}
 		}
 	}
-	checkDocument(t, doc.String())
+	checkDocument(t, "targets", doc.String())
 }
 
 // digits prints a number with four significant digits and no exponent.

@@ -14,7 +14,7 @@ import (
 func paiLike(tb testing.TB, n int, seed uint64) []sched.PastJob {
 	tb.Helper()
 	jobs := make([]sched.PastJob, 0, n)
-	for r, err := range generate.Rows(generate.PAI, n, seed) {
+	for r, err := range (generate.Spec{Like: generate.PAI, Jobs: n, Seed: seed}.Rows()) {
 		if err != nil {
 			tb.Fatal(err)
 		}
