@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -190,22 +191,18 @@ func megabytes(done, total int64) string { return size(max(done, 1)) + " of " + 
 func (a *app) datasetGenerateCommand() *cobra.Command {
 	var like, out string
 	var spec generate.Spec
-	var repeat float64
 	c := &cobra.Command{
 		Use:   "generate --like TRACE --jobs N -o OUT.parquet",
 		Short: "Generate a synthetic trace that resembles a public one",
 		Long:  "Generates a synthetic trace, calibrated on published statistics: " + strings.Join(generate.Names(), ", ") + ".",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			var err error
 			if spec.Like, err = generate.Parse(like); err != nil {
 				return usageError("--like: %w", err)
 			}
 			if out == "" || spec.Jobs == 0 {
 				return usageError("-o OUT.parquet and --jobs are needed")
-			}
-			if c.Flags().Changed("repeat") {
-				spec.Repeat = &repeat
 			}
 			if err := spec.Check(); err != nil {
 				return usageError("%w", err)
@@ -219,7 +216,7 @@ func (a *app) datasetGenerateCommand() *cobra.Command {
 	c.Flags().StringVar(&like, "like", "", "the trace to resemble")
 	c.Flags().Var(atLeast(1, &spec.Jobs), "jobs", "number of jobs")
 	c.Flags().Uint64Var(&spec.Seed, "seed", 1, "seed")
-	c.Flags().Float64Var(&repeat, "repeat", 0, "probability that a run has the length of its group (default: the trace's)")
+	c.Flags().Var(chance{&spec.Repeat}, "repeat", "probability that a run has the length of its group, 0 for none (default: the trace's)")
 	c.Flags().Var((*spanFlag)(&spec.Recurrence), "recurrence", "time over which a group's runs are spread, such as 30d (default: the trace's)")
 	c.Flags().Var((*spanFlag)(&spec.InterArrival), "inter-arrival", "mean time between submissions, such as 10s (default: the trace's)")
 	c.Flags().StringVarP(&out, "out", "o", "", "the Parquet file to write")
@@ -235,11 +232,37 @@ func (f *spanFlag) String() string {
 	}
 	return fmt.Sprintf("%vs", float64(*f))
 }
-func (f *spanFlag) Type() string { return "time" }
+
+func (f *spanFlag) Type() string { return "duration" }
+
 func (f *spanFlag) Set(text string) error {
 	v, err := generate.ParseSpan(text)
+	if err != nil {
+		return err
+	}
 	*f = spanFlag(v)
-	return err
+	return nil
+}
+
+// chance is a probability that may be left out.
+type chance struct{ of **float64 }
+
+func (c chance) String() string {
+	if c.of == nil || *c.of == nil {
+		return ""
+	}
+	return fmt.Sprint(**c.of)
+}
+
+func (c chance) Type() string { return "float64" }
+
+func (c chance) Set(text string) error {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return fmt.Errorf("%q is no probability: it must be from 0 to 1", text)
+	}
+	*c.of = &v
+	return nil
 }
 
 func (a *app) datasetSliceCommand() *cobra.Command {
