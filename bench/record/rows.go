@@ -71,6 +71,9 @@ type Ratio struct {
 	WallLimited     bool
 	OfferedLoad     Opt[float64]
 	Fresh           Opt[bool]
+	// Of what a predictor told the policy; missing where it was told the truth.
+	UnseenShare     Opt[float64]
+	PredictionError Opt[float64]
 
 	// Params holds the values of the swept parameters, by Param.Name.
 	Params map[string]string

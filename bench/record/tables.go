@@ -79,6 +79,8 @@ func ratioTable(params []Param) *table[Ratio] {
 			{"offered_load", "", Value, "offered load of the instance: the rate at which its jobs come times the mean GPU time of one alone on the fewest servers, over the GPUs, so that 1 is as much as they can do; null of a burst, and of elastic jobs", func(r *R) any { return &r.OfferedLoad }},
 			{"fresh", "", Machine, "of a policy that is a program: whether the instance was drawn for this run by a seed that was chosen then. false is a public instance, whose lengths the program may know by heart; null for all other methods", func(r *R) any { return &r.Fresh }},
 			{"best_known_by", "", Value, "name of the method whose schedule best_known is the cost of", func(r *R) any { return &r.BestKnownBy }},
+			{"unseen_share", "", Value, "share of the policy's predictions that are 0 iterations, as of jobs unlike any that the predictor has seen; null where the policy was told the truth", func(r *R) any { return &r.UnseenShare }},
+			{"prediction_error", "", Value, "mean absolute error of the predicted numbers of iterations, over the mean of the true ones; null where the policy was told the truth", func(r *R) any { return &r.PredictionError }},
 		},
 	}
 	for _, p := range params {

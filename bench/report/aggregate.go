@@ -38,6 +38,10 @@ type Aggregate struct {
 
 	MeanCost record.Opt[float64] `json:"mean_cost"` // arithmetic mean, s or weight
 
+	// Medians over the instances; missing where the policy was told the truth.
+	Unseen          record.Opt[float64] `json:"unseen_share"`
+	PredictionError record.Opt[float64] `json:"prediction_error"`
+
 	Theorems []Theorem `json:"theorems,omitempty"`
 	// DecisionP50 is the median over the instances of the median decision
 	// time, in seconds.
@@ -92,7 +96,7 @@ func aggregate(rows []*record.Ratio, instances int) []Aggregate {
 // summarise fills in what depends on the rows of one kind of denominator.
 func (a *Aggregate) summarise(rows []*record.Ratio) {
 	a.Count = len(rows)
-	var ratios, least, costs, decisions []float64
+	var ratios, least, costs, decisions, unseen, wrong []float64
 	theorems := newOrdered[string, Theorem]()
 	provers := newOrdered[string, Count]()
 	for _, row := range rows {
@@ -107,6 +111,12 @@ func (a *Aggregate) summarise(rows []*record.Ratio) {
 			if d.Certified {
 				a.Certified++
 			}
+		}
+		if row.UnseenShare.Valid {
+			unseen = append(unseen, row.UnseenShare.V)
+		}
+		if row.PredictionError.Valid {
+			wrong = append(wrong, row.PredictionError.V)
 		}
 		if row.DecisionP50.Valid {
 			decisions = append(decisions, row.DecisionP50.V)
@@ -132,11 +142,14 @@ func (a *Aggregate) summarise(rows []*record.Ratio) {
 	slices.Sort(least)
 	slices.Sort(costs)
 	slices.Sort(decisions)
+	slices.Sort(unseen)
+	slices.Sort(wrong)
 	a.GeoMean, a.Median, a.P95 = geoMean(ratios), percentile(ratios, 50), percentile(ratios, 95)
 	a.Worst = percentile(ratios, 100)
 	a.GeoMeanLeast, a.MedianLeast, a.P95Least, a.WorstLeast = geoMean(least), percentile(least, 50), percentile(least, 95), percentile(least, 100)
 	a.MeanCost = mean(costs)
 	a.DecisionP50 = percentile(decisions, 50)
+	a.Unseen, a.PredictionError = percentile(unseen, 50), percentile(wrong, 50)
 }
 
 // percentile returns the p-th percentile of ascending values by nearest rank:

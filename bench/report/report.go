@@ -76,9 +76,12 @@ type Detail struct {
 	// this one can reach: the true ratio lies between it and Ratio.
 	AtLeast     record.Opt[float64] `json:"ratio_at_least"`
 	BestKnownBy string              `json:"best_known_by,omitempty"`
-	Termination string              `json:"termination"`
-	Message     string              `json:"message,omitempty"`
-	Known       string              `json:"known,omitempty"` // of a program: public instances, whose lengths it may know by heart, or fresh ones
+	// Of what a predictor told the policy; missing where it was told the truth.
+	Unseen          record.Opt[float64] `json:"unseen_share"`
+	PredictionError record.Opt[float64] `json:"prediction_error"`
+	Termination     string              `json:"termination"`
+	Message         string              `json:"message,omitempty"`
+	Known           string              `json:"known,omitempty"` // of a program: public instances, whose lengths it may know by heart, or fresh ones
 }
 
 // Problem is a set of rows that went wrong in one way.
@@ -223,7 +226,7 @@ func (r *Range) add(v int, first bool) {
 // proven bound, else none.
 func detail(row *record.Ratio) Detail {
 	d := Detail{Instance: row.Instance, OfferedLoad: row.OfferedLoad, Method: row.Method, Class: row.Class, Cost: row.Cost, Denominator: None,
-		Termination: row.Termination, Message: string(row.Message)}
+		Termination: row.Termination, Message: string(row.Message), Unseen: row.UnseenShare, PredictionError: row.PredictionError}
 	if row.Fresh.Valid {
 		d.Known = map[bool]string{false: "public", true: "fresh"}[row.Fresh.V]
 	}

@@ -50,6 +50,11 @@ func (r *Report) ratioLegend() string {
 	}) {
 		text += " Checkable: with a proof in the folder proofs that anybody checks with Python alone."
 	}
+	if slices.ContainsFunc(r.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Unseen.Valid })
+	}) {
+		text += " Of policies that predict, medians over instances: unseen, the share of jobs unlike any that was learnt, predicted as 0; error, the mean absolute error of the predictions over the mean length."
+	}
 	for _, known := range [][2]string{{"public", " public: a program may know the instances by heart."}, {"fresh", " fresh: the instances were drawn for this run."}} {
 		if slices.ContainsFunc(r.Groups, func(g Group) bool {
 			return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Known == known[0] })
@@ -148,6 +153,8 @@ func (g *Group) summarySheet() sheet {
 		{heading{name: "median", drop: 4}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.MedianLeast, a.Median })},
 		{heading{name: "p95", drop: 3}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.P95Least, a.P95 })},
 		{heading{name: "worst"}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.WorstLeast, a.Worst })},
+		{heading{name: "unseen", drop: 5}, has(func(a *Aggregate) bool { return a.Unseen.Valid }), func(a *Aggregate) string { return shareText(a.Unseen) }},
+		{heading{name: "error", drop: 5}, has(func(a *Aggregate) bool { return a.PredictionError.Valid }), func(a *Aggregate) string { return shareText(a.PredictionError) }},
 		{costColumn, true, func(a *Aggregate) string { return sc.text(a.MeanCost, 0) }},
 		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 2}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
 		{heading{name: "decision p50", drop: 5}, has(func(a *Aggregate) bool { return a.DecisionP50.Valid }), func(a *Aggregate) string { return durationText(a.DecisionP50) }},
@@ -163,6 +170,14 @@ func (g *Group) summarySheet() sheet {
 		}
 	}
 	return s
+}
+
+// shareText is a share in percent, missing where there is none.
+func shareText(v record.Opt[float64]) string {
+	if !v.Valid {
+		return missing
+	}
+	return thousands(strconv.FormatFloat(100*v.V, 'f', 0, 64)) + " %"
 }
 
 // denominatorText is such as "lower bound 4/24 (srpt 3, lb0 1; certified)".

@@ -562,6 +562,9 @@ func (c *instanceCheck) checkRows() {
 		o := &bench.Outcome{Bounds: own[scheduleOf{row.CellID, row.Objective}], Termination: milp.Termination(row.Termination)}
 		fresh := record.Ratio{Method: row.Method}
 		addDenominators(&fresh, v, st, o)
+		if row.UnseenShare.Valid || row.PredictionError.Valid { // earlier versions did not record them
+			addPredictability(&fresh, slices.Values(c.schedules[scheduleKey{row.CellID, row.Schedule.V}].jobs))
+		}
 		if row.OptimumStatus == record.Claimed && fresh.OptimumStatus == "" { // nobody can check a claim, and no ratio is made of it
 			fresh.Optimum, fresh.OptimumExact, fresh.OptimumStatus, fresh.OptimumMethod, fresh.DualStatus = row.Optimum, row.OptimumExact, row.OptimumStatus, row.OptimumMethod, row.DualStatus
 		}
@@ -570,9 +573,9 @@ func (c *instanceCheck) checkRows() {
 		}
 		if err := sameFields(row, &fresh, func(r *record.Ratio) []any {
 			return []any{r.PrimalStatus, r.DualStatus, r.Optimum, r.OptimumExact, r.OptimumStatus, r.OptimumMethod, r.LowerBound, r.UpperBound, r.LowerBoundExact,
-				r.LowerBoundMethod, r.LowerBoundClass, r.LowerBoundCertified, r.BestKnown, r.BestKnownBy, r.RatioToOptimum, r.RatioToLowerBound, r.RatioToBestKnown}
+				r.LowerBoundMethod, r.LowerBoundClass, r.LowerBoundCertified, r.BestKnown, r.BestKnownBy, r.RatioToOptimum, r.RatioToLowerBound, r.RatioToBestKnown, r.UnseenShare, r.PredictionError}
 		}, "primal_status", "dual_status", "optimum", "optimum_exact", "optimum_status", "optimum_method", "lower_bound", "upper_bound", "lower_bound_exact",
-			"lower_bound_method", "lower_bound_class", "lower_bound_certified", "best_known", "best_known_by", "ratio_to_optimum", "ratio_to_lower_bound", "ratio_to_best_known"); err != nil {
+			"lower_bound_method", "lower_bound_class", "lower_bound_certified", "best_known", "best_known_by", "ratio_to_optimum", "ratio_to_lower_bound", "ratio_to_best_known", "unseen_share", "prediction_error"); err != nil {
 			c.failed = append(c.failed, fmt.Sprintf("%s: %v", rowName(row), err))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -69,6 +70,7 @@ func addInstance(run *record.Run, plan *bench.Plan, results []bench.CellResult) 
 		if r.Skipped {
 			continue
 		}
+		jobs := len(run.Jobs)
 		schedules := addSchedules(run, r, best)
 		theorem, about, err := addTheorems(run, r, standings)
 		violations = errors.Join(violations, err)
@@ -82,6 +84,7 @@ func addInstance(run *record.Run, plan *bench.Plan, results []bench.CellResult) 
 			}
 			row := ratioRow(plan, r, k, objective, st, schedules)
 			row.OfferedLoad = load
+			addPredictability(&row, scheduled(run.Jobs[jobs:], row.Schedule))
 			if theorem != nil && objective == about {
 				addHeadline(&row, theorem)
 			}
@@ -190,6 +193,40 @@ func addReplay(row *record.Ratio, replay *bench.Replay) {
 	row.Decisions = record.Some(replay.Decisions)
 	row.DecisionP50 = record.Some(replay.DecisionP50.Seconds())
 	row.DecisionP99 = record.Some(replay.DecisionP99.Seconds())
+}
+
+// scheduled are the rows of one schedule, none of none.
+func scheduled(jobs []record.Job, schedule record.Opt[int]) iter.Seq[*record.Job] {
+	return func(yield func(*record.Job) bool) {
+		for i := range jobs {
+			if schedule.Valid && jobs[i].Schedule == schedule.V && !yield(&jobs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// addPredictability adds what the job rows of a schedule say of the predictions that
+// it was made with.
+func addPredictability(row *record.Ratio, jobs iter.Seq[*record.Job]) {
+	n, unseen, off, iters := 0, 0, 0.0, 0.0
+	for j := range jobs {
+		if !j.ItersPredicted.Valid {
+			continue
+		}
+		n++
+		if j.ItersPredicted.V == 0 {
+			unseen++
+		}
+		off += math.Abs(j.ItersPredicted.V - float64(j.Iters.V))
+		iters += float64(j.Iters.V)
+	}
+	if n > 0 {
+		row.UnseenShare = record.Some(float64(unseen) / float64(n))
+	}
+	if iters > 0 {
+		row.PredictionError = record.Some(off / iters)
+	}
 }
 
 func addTimes(row *record.Ratio, v *verify.Verified) {

@@ -238,3 +238,29 @@ func TestRowsStop(t *testing.T) {
 		t.Errorf("interrupted: %v, %v", run, err)
 	}
 }
+
+// What is said of predictions is of the jobs that were predicted, of one schedule:
+// 0 iterations are a job unlike any seen, and the error is over what is true.
+func TestPredictability(t *testing.T) {
+	jobs := []record.Job{
+		{Job: 0, Iters: record.Some(int64(10)), ItersPredicted: record.Some(0.0)},
+		{Job: 1, Iters: record.Some(int64(30)), ItersPredicted: record.Some(35.0)},
+		{Job: 2, Iters: record.Some(int64(1000))}, // nobody asked
+		{Schedule: 1, Job: 0, Iters: record.Some(int64(10)), ItersPredicted: record.Some(10.0)},
+	}
+	for _, c := range []struct {
+		schedule      record.Opt[int]
+		unseen, error record.Opt[float64]
+	}{
+		{record.Some(0), record.Some(0.5), record.Some(15.0 / 40)},
+		{record.Some(1), record.Some(0.0), record.Some(0.0)},
+		{record.Some(2), record.Opt[float64]{}, record.Opt[float64]{}},
+		{record.Opt[int]{}, record.Opt[float64]{}, record.Opt[float64]{}},
+	} {
+		var row record.Ratio
+		addPredictability(&row, scheduled(jobs, c.schedule))
+		if row.UnseenShare != c.unseen || row.PredictionError != c.error {
+			t.Errorf("schedule %v: %v and %v, want %v and %v", c.schedule, row.UnseenShare, row.PredictionError, c.unseen, c.error)
+		}
+	}
+}

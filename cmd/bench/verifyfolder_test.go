@@ -29,7 +29,7 @@ const modelsSuite = `
 name: models
 instances:
   - {name: pipelines, trace: "builtin:philly?jobs=1000", slice: {jobs: 4, at: random, repeat: 2}, cluster: {servers: 4, gpusPerServer: 4}, tooLarge: drop, profiles: "builtin:v100",
-     prove: {upTo: 4}, methods: [wcs-subtime, a-srpt-perfect], references: [exhaustive, lb0, hybrid]}
+     prove: {upTo: 4}, methods: [wcs-subtime, a-srpt, a-srpt-perfect], references: [exhaustive, lb0, hybrid]}
   - {name: preemptive, trace: "builtin:philly?jobs=1000", model: preemptive, where: {gpus: ["<=4"], duration_s: ["<8000", ">600"]}, slice: {jobs: 3, load: 0..5}, cluster: {servers: 1, gpusPerServer: 4},
      slotted: true, round: 5m, tooLarge: drop, methods: [srtf, lazer], references: [bout-dp, srpt-dff]}
   - {name: sharing, model: sharing, where: {gpus: ["<=2"], duration_s: ["<6000", ">600"]}, slice: {jobs: 3, at: busiest}, cluster: {servers: 2, gpusPerServer: 2},
