@@ -1,8 +1,13 @@
 package catalogue
 
 import (
+	"context"
+
 	"yardstick/bench/suite"
+	"yardstick/heuristics/offline"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
+	"yardstick/solvers/exhaustive"
 )
 
 // Exact is an exact method, a formulation of bench solve.
@@ -47,4 +52,20 @@ func Proving(name string, class sched.Class) suite.MethodRef {
 		ref.Params = map[string]string{"class": sched.Class{Kind: sched.FluidMin, Slotted: class.Slotted}.String()}
 	}
 	return ref
+}
+
+// improvingMoves are the moves of window search from each of the plans that the exact
+// search of gangs has improved: from many plans few moves gain more than from one many.
+const improvingMoves = 5_000
+
+// gangSearch is the exact search of gangs, whose plans window search improves.
+func gangSearch(ctx context.Context, in *sched.Instance, objective sched.Objective, l exact.Limits) (*exact.Result, error) {
+	improve := func(ctx context.Context, from *sched.Schedule, seed uint64) (*sched.Schedule, error) {
+		r, err := offline.Search(ctx, in, objective, offline.Options{Moves: improvingMoves, Seed: seed, Schedules: []*sched.Schedule{from}})
+		if err != nil {
+			return nil, err
+		}
+		return r.Schedule, nil
+	}
+	return exhaustive.Search{Improve: improve}.Solve(ctx, in, objective, l)
 }

@@ -33,7 +33,6 @@ import (
 	"yardstick/sched/verify"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/exact"
-	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/exhaustive/sharing"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -85,7 +84,7 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 		"elastic-intervals":      elasticIntervals,
 		"elastic-alone":          elasticClosed(formulation.Alone),
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
-		"exhaustive":             search("2", exhaustive.Solve),
+		"exhaustive":             search("3", gangSearch),
 		"sharing-search":         search("1", sharing.Solve),
 		"sharing-program":        search("1", sharingProgram),
 		"bout-dp":                boutSearch,

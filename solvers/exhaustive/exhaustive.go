@@ -57,9 +57,15 @@ type Search struct {
 	// Start is a schedule of class N to begin with, or nil. It directs the search and
 	// proves nothing: one that the search's own checks do not accept is an error.
 	Start *sched.Schedule
+	// Improve returns a schedule of class N that costs no more than the given one, or
+	// that itself; nil improves nothing. It is asked where the search's own trials and a
+	// few nodes do not settle an instance, of each of the best plans known then. What it
+	// returns is checked like Start. It must depend on its arguments alone, but that it
+	// may return what it has when the context ends.
+	Improve improver
 }
 
-// Solve is the package's Solve, from that start.
+// Solve is the package's Solve, from what is known.
 func (k Search) Solve(ctx context.Context, in *sched.Instance, obj sched.Objective, l exact.Limits) (*exact.Result, error) {
 	p, err := newProblem(in, obj)
 	if err != nil {
@@ -74,23 +80,12 @@ func (k Search) Solve(ctx context.Context, in *sched.Instance, obj sched.Objecti
 		s.improve(pl)
 	}
 	s.improve(firstIncumbent(p))
-	root, err := s.root(ctx)
-	if err == nil && s.best.cost.Cmp(root) > 0 {
-		err = s.run(p.rescale(root))
-	}
-	if err != nil {
+	if err := s.stages(k.Improve); err != nil {
 		return nil, fmt.Errorf("exhaustive: %w", err)
 	}
 	r := &exact.Result{Class: sched.Class{Kind: sched.N}, Termination: milp.Optimal, Cost: s.best.cost, Bound: s.best.cost, Nodes: s.nodes}
-	if s.stopped != "" {
-		r.Termination = s.stopped
-		r.Bound = p.unscale(s.lower)
-		if root.Cmp(r.Bound) > 0 {
-			r.Bound = root
-		}
-		if s.best.cost.Cmp(r.Bound) <= 0 { // the bound met the incumbent all the same
-			r.Termination, r.Bound = milp.Optimal, s.best.cost
-		}
+	if bound := s.bound(); bound.Cmp(s.best.cost) < 0 {
+		r.Termination, r.Bound = s.stopped, bound
 	}
 	r.Schedule, err = p.decode(s.best.plan)
 	if err != nil {

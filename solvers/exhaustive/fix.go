@@ -1,14 +1,9 @@
 package exhaustive
 
 import (
-	"context"
-	"errors"
-	"math/big"
 	"math/bits"
 
-	"yardstick/bounds"
 	"yardstick/internal/number"
-	"yardstick/sched"
 )
 
 // A schedule that costs less than what is sought starts every job within the window
@@ -16,30 +11,6 @@ import (
 // GPUs and for every running time of a job, hence for the plans of the search. What the
 // other rules leave out for a plan that costs no more is found there: that plan is
 // within the windows too.
-
-// fewestPriced is how many jobs make prices worth their time.
-const fewestPriced = 13
-
-// root returns the largest bound known at the root, given the cost of a schedule, and
-// leaves the prices that fix starts.
-func (s *search) root(ctx context.Context) (*big.Rat, error) {
-	closed, err := bounds.Best(s.in, s.obj)
-	if err != nil || len(s.jobs) < fewestPriced || !s.obj.IsTotal() || closed.Value.Cmp(s.best.cost) >= 0 {
-		return closed.Value, err
-	}
-	d, err := bounds.Knapsack(ctx, s.in, s.obj, bounds.KnapsackOptions{Effort: 1, Upper: s.best.cost})
-	switch {
-	case errors.Is(err, sched.ErrNotApplicable):
-		return closed.Value, nil
-	case err != nil:
-		return nil, err
-	}
-	s.prices = d.Prices
-	if d.Value.Cmp(closed.Value) > 0 {
-		return d.Value, nil
-	}
-	return closed.Value, nil
-}
 
 // narrow sets the windows of starts for a round. It reports whether there are any: if
 // not, no schedule costs less than the ceiling.

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	maxJobs     = 64
+	maxJobs     = 250 // whose excesses an int64 holds: see bounds.Excess
+	maxTreeJobs = 64  // as many as a word has bits
 	maxPatterns = 20_000
 	weightBits  = 62 // of a scaled weight
 )

@@ -51,6 +51,7 @@ type search struct {
 	nodes   int
 	stopped milp.Termination
 
+	root        *big.Rat          // no schedule costs less: the bounds at the root
 	prices      *bounds.JobPrices // that fix starts, or nil
 	first, last []int64           // by job: the starts that can cost less than the round's ceiling
 
@@ -81,7 +82,7 @@ const maxSweep = 20_000
 func newSearch(ctx context.Context, p *problem, l milp.Limits) *search {
 	n := len(p.jobs)
 	s := &search{problem: p, ctx: ctx, limits: l, start: make([]int64, n), end: make([]int64, n), choice: make([]int, n), first: make([]int64, n), last: make([]int64, n), total: p.gpus,
-		ceiling: unreachable}
+		ceiling: unreachable, root: new(big.Rat)}
 	if l.Time > 0 {
 		s.began = time.Now()
 	}

@@ -242,7 +242,7 @@ func TestUnsupported(t *testing.T) {
 		"slots":               func(in *sched.Instance) sched.Objective { in.Slot = 1000; return sched.TotalJCT },
 		"maximised objective": func(in *sched.Instance) sched.Objective { return sched.ScheduledWeight },
 		"too many jobs": func(in *sched.Instance) sched.Objective {
-			for len(in.Jobs) <= 64 {
+			for len(in.Jobs) <= maxJobs {
 				in.Jobs = append(in.Jobs, in.Jobs[0])
 			}
 			return sched.TotalJCT
