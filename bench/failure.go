@@ -51,6 +51,21 @@ func KilledOutside(text string) error {
 		Outside: true, Ended: string(milp.Crashed)}
 }
 
+// ErrNotStarted is the error of a program that gives no answer to the greeting, whatever
+// the instance.
+var ErrNotStarted = errors.New("not started")
+
+// notStarted is an error that is ErrNotStarted too, in its own words.
+type notStarted struct{ error }
+
+func (e notStarted) Unwrap() error { return e.error }
+
+// Is implements the interface of errors.Is.
+func (e notStarted) Is(target error) bool { return target == ErrNotStarted }
+
+// NotStarted returns the error of a program that gives no answer to the greeting.
+func NotStarted(err error) error { return notStarted{err} }
+
 // TerminationOf says how a cell ended that has an error.
 func TerminationOf(err error) milp.Termination {
 	var stored *storedError

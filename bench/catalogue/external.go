@@ -115,7 +115,7 @@ func (l *launcher) start(ctx context.Context, p bench.Problem) (sim.Policy, erro
 	policy, err := l.greet(ctx, cancel, p)
 	if err != nil {
 		cancel()
-		return nil, err
+		return nil, bench.NotStarted(err)
 	}
 	return policy, nil
 }

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,7 @@ type evaluator struct {
 	objective sched.Objective
 	policy    Policy
 	pool      pool
+	failed    int64 // instances on which the policy failed
 	failure   error // the first of the policy
 }
 
@@ -74,9 +76,8 @@ func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*can
 		return nil, err
 	}
 	if err != nil { // stalled, say: what it did is no schedule
-		if e.failure == nil {
-			e.failure = err
-		}
+		e.failed++
+		e.failure = cmp.Or(e.failure, err)
 		return nil, nil
 	}
 	v, err := verify.Check(in, s)

@@ -40,7 +40,7 @@ import (
 const Islands = 8
 
 // slice is how many evaluations a worker does before it looks for another island.
-const slice = 32
+const slice int64 = 32
 
 // Options say what to hunt, and for how long.
 type Options struct {
@@ -110,8 +110,10 @@ var ErrOther = errors.New("hunt: the state to go on from belongs to another hunt
 // Run hunts until all evaluations are done or the context ends. In either case it
 // shrinks and proves the best instance found so far.
 //
-// Errors: ErrOther; those of Space.Validate; a schedule of the policy that breaks
-// a rule or that costs less than the optimum; a class without exact method.
+// It stops at once if the policy fails on the first few instances of every island.
+//
+// Errors: ErrOther; those of Space.Validate; a program that does not start; a schedule of the policy that breaks
+// a rule or that costs less than the optimum; a policy that does not do the same twice; a class without exact method.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Space.Validate(); err != nil {
 		return nil, err
@@ -124,7 +126,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for more := true; more; {
+	if err := h.run(ctx, trial); err != nil {
+		return nil, err
+	}
+	for more := !h.fails(); more; {
 		if more, err = h.round(ctx); err != nil {
 			return nil, err
 		}
@@ -186,6 +191,15 @@ func newHunt(ctx context.Context, o *Options) (*hunt, error) {
 	return h, nil
 }
 
+// trial is how many instances each island looks at before the hunt asks whether the policy
+// fails on all.
+const trial = 4
+
+// fails reports whether the policy has failed on every instance so far.
+func (h *hunt) fails() bool {
+	return !slices.ContainsFunc(h.islands, func(l *island) bool { return l.done == 0 || l.evaluator.failed < l.done })
+}
+
 // perRound is how many evaluations every island does between two savings.
 const perRound = 2000
 
@@ -236,8 +250,9 @@ func (h *hunt) run(ctx context.Context, until int64) error {
 					return
 				}
 				busy[i] = true
+				more := min(slice, until-done[i])
 				mu.Unlock()
-				err := h.islands[i].run(ctx, slice)
+				err := h.islands[i].run(ctx, more)
 				mu.Lock()
 				busy[i], done[i], best[i] = false, h.islands[i].done, h.islands[i].best
 				if err != nil && failed == nil {
@@ -319,8 +334,11 @@ func (h *hunt) finish(ctx context.Context, best *candidate) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Cost.Cmp(c.cost) != 0 || f.Optimum.Cmp(c.optimum.cost) != 0 {
-		return nil, fmt.Errorf("hunt: %s proves %v/%v, where %s had found %v/%v", f.Method, f.Cost, f.Optimum, c.optimum.method, c.cost, c.optimum.cost)
+	if f.Cost.Cmp(c.cost) != 0 {
+		return nil, fmt.Errorf("hunt: on one instance the policy's schedule costs %v once and %v another time: its decisions must depend on what it is told alone, or there is nothing to hunt", c.cost, f.Cost)
+	}
+	if f.Optimum.Cmp(c.optimum.cost) != 0 {
+		return nil, fmt.Errorf("hunt: %s proves %v, where %s had found %v", f.Method, f.Optimum, c.optimum.method, c.optimum.cost)
 	}
 	f.Before = before
 	return f, nil

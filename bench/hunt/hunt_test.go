@@ -9,8 +9,10 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
+	"yardstick/bench"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/lazer"
@@ -288,6 +290,66 @@ func TestReproducible(t *testing.T) {
 
 // TestDamagedState: nothing that a state may say makes a hunt fail otherwise than
 // with an error.
+// A policy that fails on everything ends the hunt after a few instances, and a program that does not
+// start after one per island, however many workers there are; one that fails on many instances does not.
+func TestFailingPolicies(t *testing.T) {
+	broken := errors.New("broken")
+	var mu sync.Mutex
+	for _, workers := range []int{1, 3} {
+		for name, c := range map[string]struct {
+			fails func(call int) error
+			most  int // calls
+			found bool
+		}{
+			"always":     {func(int) error { return broken }, trial * Islands, false},
+			"no start":   {func(int) error { return bench.NotStarted(broken) }, workers, false},
+			"at first":   {func(n int) error { return map[bool]error{true: broken}[n < trial*Islands] }, 1 << 20, true},
+			"then gone":  {func(n int) error { return map[bool]error{true: bench.NotStarted(broken)}[n > trial*Islands] }, 1 << 20, true},
+			"every time": {func(n int) error { return map[bool]error{true: broken}[n%2 == 0] }, 1 << 20, true},
+		} {
+			calls := 0
+			p := func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
+				mu.Lock()
+				calls++
+				err := c.fails(calls)
+				mu.Unlock()
+				if err != nil && calls < 300 { // shrinking and proving are to find it well
+					return nil, err
+				}
+				return aSRPT()(ctx, in)
+			}
+			r, err := Run(context.Background(), Options{Name: name, Policy: p, Space: Space{Model: sched.ModelGang, Jobs: 3, GPUs: 3}, Objective: sched.TotalCompletion, Seed: 1, Evaluations: 400, Workers: workers})
+			switch {
+			case calls > c.most:
+				t.Errorf("%s, %d workers: %d calls, at most %d are due", name, workers, calls, c.most)
+			case name == "no start":
+				if !errors.Is(err, bench.ErrNotStarted) || err.Error() != "broken" {
+					t.Errorf("%s: %v", name, err)
+				}
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			case (r.Found != nil) != c.found || !errors.Is(r.Failure, broken) || !c.found && r.Evaluations != int64(c.most):
+				t.Errorf("%s: found %v after %d, failure %v", name, r.Found, r.Evaluations, r.Failure)
+			}
+		}
+	}
+}
+
+// A policy that does not do the same twice is said to be one.
+func TestInconstant(t *testing.T) {
+	calls := 0
+	p := func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
+		if calls++; calls > 200 {
+			return aSRPT()(ctx, in)
+		}
+		return simulated(func(*sched.Instance) sim.Policy { return listsched.FIFO(listsched.Options{}) })(ctx, in)
+	}
+	_, err := Run(context.Background(), Options{Name: "inconstant", Policy: p, Space: Space{Model: sched.ModelGang, Jobs: 5, GPUs: 4}, Objective: sched.TotalCompletion, Seed: 1, Evaluations: 200, Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "once and") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestDamagedState(t *testing.T) {
 	p := preys()["a-srpt"]
 	var state *State

@@ -1,9 +1,13 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
+
+	"yardstick/bench"
 )
 
 // island is one of several searches that know nothing of each other, so that what
@@ -36,7 +40,7 @@ func newIsland(e *evaluator, seed, index uint64) *island {
 func (l *island) finished() bool { return l.quota >= 0 && l.done >= l.quota }
 
 // run evaluates so many instances, fewer if the quota or the context ends.
-func (l *island) run(ctx context.Context, evaluations int) error {
+func (l *island) run(ctx context.Context, evaluations int64) error {
 	whole := context.WithoutCancel(ctx) // an evaluation is done to its end, or resuming would differ
 	for range evaluations {
 		if l.finished() || ctx.Err() != nil {
@@ -61,6 +65,9 @@ func (l *island) evaluate(ctx context.Context) error {
 	c, err := l.evaluator.evaluate(ctx, g, least)
 	if err != nil {
 		return err
+	}
+	if l.done == 1 && errors.Is(l.evaluator.failure, bench.ErrNotStarted) {
+		return l.evaluator.failure // it will not start on any other either
 	}
 	if c != nil {
 		l.current = c
@@ -138,7 +145,7 @@ func (l *island) restore(ctx context.Context, s *saved) error {
 			return err
 		}
 		if c == nil {
-			return errState
+			return cmp.Or(l.evaluator.failure, errState)
 		}
 		*one.into = c
 	}

@@ -160,6 +160,24 @@ func TestExternalInSuites(t *testing.T) {
 	mustRun(t, "gate", "four", "--baseline", "one")
 }
 
+// A hunt for a program that does not start, or fails on every instance, ends at once, whatever its budget.
+func TestHuntForBrokenPrograms(t *testing.T) {
+	interpreter := listPy(t)
+	for name, c := range map[string]struct{ source, want string }{
+		"import":   {"import numpie", "bench: the program does not start: hello: it ended with exit status 1: "},
+		"hello":    {"print('{}', flush=True)", "bench: the program does not start: hello: "},
+		"question": {"input(); print('{\"hello\":{\"name\":\"mine\",\"class\":\"N\",\"again\":true}}', flush=True); input(); 1 / 0", "bench: none of 32 instances could be evaluated: "},
+	} {
+		if err := os.WriteFile("broken.py", []byte(c.source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, errOut := benchCommand(t, "hunt", "--jobs", "4", "--gpus", "3", "-q", "--budget", "10h", "--policy-command", interpreter+" broken.py")
+		if code != exitUsage || !strings.HasPrefix(errOut, c.want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%s: exit code %d: %s", name, code, errOut)
+		}
+	}
+}
+
 // However a program is named, each command that takes one starts it, and it does the same: replays, hunts,
 // suites, and what is made of their rows.
 func TestEveryNamingEveryCommand(t *testing.T) {
@@ -478,6 +496,10 @@ func (t tee) Write(b []byte) (int, error) {
 
 // hunt and simulate take a program, or say in one line why not.
 func TestPolicyCommand(t *testing.T) {
+	home, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	interpreter := listPy(t)
 	if err := os.WriteFile("jobs.csv", []byte("submit,gpus,duration\n0,1,5\n1,2,4\n2,1,3\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -498,6 +520,15 @@ func TestPolicyCommand(t *testing.T) {
 		return line
 	}
 	program := ratio("--policy-command", interpreter+" list.py sjf skip", "-p", "predictor=perfect")
+	source, err := filepath.Abs(filepath.Join(home, "../../python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A class of the Python package serves one instance after another.
+	class := ratio("--policy-command", interpreter+" "+source+"/examples/fifo.py", "--policy-files", source+"/src/yardstick")
+	if own := ratio("--policy", "fifo"); class != own || !strings.Contains(own, "proven") {
+		t.Errorf("the hunt finds %q for the class, %q for fifo", class, own)
+	}
 	if own := ratio("--policy", "sjf", "-p", "blocking=skip"); program != own || !strings.Contains(own, "proven") {
 		t.Errorf("the hunt finds %q for the program, %q for sjf", program, own)
 	}

@@ -122,6 +122,8 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 		return usageError("%s: %w", f.resume, err)
 	case errors.Is(err, bench.ErrPanicked):
 		return &exitError{exitInternal, err}
+	case errors.Is(err, bench.ErrNotStarted):
+		return usageError("the program does not start: %w", err)
 	case err != nil:
 		return &exitError{exitInvalid, err}
 	case r.Found == nil && ctx.Err() != nil:
