@@ -6,9 +6,12 @@ import tempfile
 import unittest
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
-import polars as pl
-import pyarrow as pa
+try:
+    import matplotlib.pyplot as plt
+    import polars as pl
+    import pyarrow as pa
+except ModuleNotFoundError as e:
+    raise unittest.SkipTest(f"the Python has not {e.name}: notebooks/requirements.txt") from None
 import yardstick.results as yr
 
 GOLDEN = pathlib.Path(__file__).parents[2] / "notebooks" / "golden"
