@@ -89,12 +89,44 @@ class Views(unittest.TestCase):
             Session(yardstick.Policy).answer(example_hello(protocol="yardstick-policy/2"))
 
 
+class Again(unittest.TestCase):
+    """One instance after another: a new object for each, or a new process."""
+
+    ONE = (example_hello(), example_question(arrived=[example_job(0)], free=[[0, 8]]), {"end": {}})
+
+    def answers(self, policy):
+        out = io.StringIO()
+        yardstick.serve(policy, io.StringIO("".join(json.dumps(m) + "\n" for m in self.ONE * 3)), out)
+        return [json.loads(line) for line in out.getvalue().splitlines()]
+
+    def test_a_class(self):
+        class Counts(yardstick.Policy):
+            def __init__(self):
+                self.asked = 0
+
+            def decide(self, view):
+                self.asked += 1
+                return yardstick.Decision(view.waiting if self.asked == 1 else [])
+
+        answers = self.answers(Counts)
+        self.assertEqual([a["hello"]["again"] for a in answers[::2]], [True] * 3)
+        self.assertEqual(answers[1::2], [{"start": [[0]]}] * 3)
+
+        class Remembers(Counts):
+            again = False
+
+        for other in Remembers, Counts(), lambda view: yardstick.Decision(view.waiting):
+            answers = self.answers(other)
+            self.assertEqual(len(answers), 2, other)
+            self.assertNotIn("again", answers[0]["hello"])
+
+
 class Failures(unittest.TestCase):
     """A policy that fails says so in one line, and nothing else on standard output."""
 
-    def last(self, decide):
+    def last(self, decide, predictor="perfect", **known):
         out = io.StringIO()
-        asked = "".join(json.dumps(m) + "\n" for m in (example_hello(), example_question(arrived=[example_job(0)], free=[[0, 8]])))
+        asked = "".join(json.dumps(m) + "\n" for m in (example_hello(predictor=predictor), example_question(arrived=[example_job(0, **known)], free=[[0, 8]])))
         with redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
             yardstick.serve(decide, io.StringIO(asked), out)
         lines = out.getvalue().splitlines()
@@ -106,6 +138,12 @@ class Failures(unittest.TestCase):
             raise KeyError("no\nsuch")
 
         self.assertRegex(self.last(decide), r"^KeyError: .*no.*such.* \(test_policy.py line \d+\)$")
+
+    def test_without_a_predictor(self):
+        def decide(view):
+            return yardstick.Decision(sorted(view.waiting, key=lambda job: job.gpus * job.duration))
+
+        self.assertRegex(self.last(decide, predictor="none", duration=None), r"^TypeError: .*NoneType.*: lengths are None without a predictor: give one, as in -p predictor=forest")
 
     def test_answers_that_are_none(self):
         self.assertIn("must return a yardstick.Decision", self.last(lambda v: None))

@@ -386,6 +386,12 @@ class Session:
             raise TypeError(f"decide returned {decision!r:.60}: it must return a yardstick.Decision")
         return self.view.carry_out(decision)
 
+    def hint(self, e: Exception) -> str:
+        """What may help against an error of the policy."""
+        if isinstance(e, TypeError) and "NoneType" in str(e) and self.view is not None and self.view.hello.predictor == "none":
+            return ": lengths are None without a predictor: give one, as in -p predictor=forest (predictor: forest in a suite)"
+        return ""
+
     def _introduction(self) -> dict[str, Any]:
         p = self.policy
         said: dict[str, Any] = {"name": (p.name or type(p).__name__)[:64], "version": str(p.version), "class": p.execution_class, "place": p.place}
@@ -411,7 +417,7 @@ def serve(policy: PolicyLike, questions: TextIO | None = None, answers: TextIO |
                 answer = session.answer(json.loads(line))
             except Exception as e:
                 traceback.print_exc()
-                out.write(json.dumps({"error": _said(e)}) + "\n")
+                out.write(json.dumps({"error": _said(e) + session.hint(e)}) + "\n")
                 out.flush()
                 raise SystemExit(1) from None
             if answer is None:
