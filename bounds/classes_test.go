@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -86,7 +87,7 @@ func mustAll(t *testing.T, in *sched.Instance, obj sched.Objective) []Bound {
 // TestBelowBruteForce compares every bound with the optimum of class N, found
 // by enumeration, and the best one with random verified schedules of class P.
 func TestBelowBruteForce(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(tier.Draws(100, 300)) {
 		rng := schedtest.Rand(seed)
 		shape := schedtest.Shape{Jobs: 1 + rng.IntN(4), Servers: 1 + rng.IntN(3), GPUs: 3, Uniform: rng.IntN(2) == 0, Stages: 1 + rng.IntN(2), Traffic: true, Weights: true, Span: rng.IntN(2) == 0}
 		gang, preemptive := schedtest.Gang(rng, shape), schedtest.Preemptive(rng, shape)

@@ -202,7 +202,7 @@ func mustPack(t testing.TB, in *sched.Instance, obj sched.Objective, opt Knapsac
 // than that of prices by GPU, and on some instances more.
 func TestKnapsackPlaces(t *testing.T) {
 	better := 0
-	for seed := range uint64(tier.Draws(60, 300)) {
+	for seed := range uint64(tier.Draws(30, 300)) {
 		rng := schedtest.Rand(seed)
 		shape := schedtest.Shape{Jobs: 1 + rng.IntN(4), Servers: 1 + rng.IntN(3), GPUs: 3, Uniform: rng.IntN(2) == 0, Stages: 1 + rng.IntN(2), Traffic: true, Weights: true, Span: rng.IntN(2) == 0}
 		in := schedtest.Gang(rng, shape)

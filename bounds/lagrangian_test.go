@@ -13,6 +13,7 @@ import (
 
 	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -97,7 +98,7 @@ func TestPricesAgainstDefinition(t *testing.T) {
 // TestAnyPricesAreProof draws prices at random: whatever they are, no schedule
 // costs less. So do climbed ones, which are worth at least LB0.
 func TestAnyPricesAreProof(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(tier.Draws(70, 200)) {
 		rng := schedtest.Rand(seed)
 		shape := schedtest.Shape{Jobs: 1 + rng.IntN(4), Servers: 1 + rng.IntN(3), GPUs: 3, Uniform: rng.IntN(2) == 0, Stages: 1 + rng.IntN(2), Traffic: true, Weights: true, Span: rng.IntN(2) == 0}
 		in := schedtest.Gang(rng, shape)

@@ -7,6 +7,7 @@ import (
 
 	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -43,7 +44,7 @@ func TestMakespanExamples(t *testing.T) {
 // TestMakespanOrder: packing ≥ energy ≥ area, LB0, and none exceeds what an
 // optimal schedule of class N takes.
 func TestMakespanOrder(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(tier.Draws(100, 300)) {
 		rng := schedtest.Rand(seed)
 		in := schedtest.Gang(rng, schedtest.Shape{Jobs: 1 + rng.IntN(4), Servers: 1 + rng.IntN(3), GPUs: 3, Uniform: rng.IntN(2) == 0, Stages: 2, Traffic: rng.IntN(2) == 0, Span: true})
 		_, optimum := schedtest.BruteForce(in, sched.Makespan)

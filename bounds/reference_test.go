@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"yardstick/internal/number"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -111,7 +112,7 @@ func TestSRPTAgainstUnitSteps(t *testing.T) {
 // priorities, which is the optimum of the mean-busy-time linear program: its
 // extreme points are these schedules.
 func TestMeanBusyTimeIsTheLeast(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(tier.Draws(70, 200)) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		in := randomInstance(rng, 1+rng.IntN(5), 1+sched.Time(rng.IntN(15)), []float64{1, 2, 5, 0.5, 0.1, 1.0 / 3})
 		var want *big.Rat

@@ -15,7 +15,7 @@ import (
 // to be beaten just above it.
 func TestWindows(t *testing.T) {
 	fixed, starts, none := 0, 0, 0
-	for seed := range uint64(tier.Draws(300, 2000)) {
+	for seed := range uint64(tier.Draws(100, 2000)) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		in := randomInstance(rng, 1+rng.IntN(4), 1+sched.Time(rng.IntN(12)), []float64{1, 2, 0.25})
 		obj := totals[seed%4]
@@ -125,7 +125,7 @@ func plainWindows(t *testing.T, p *JobPrices, in *sched.Instance, obj sched.Obje
 // no more than what the term itself says.
 func TestExcesses(t *testing.T) {
 	tight := 0
-	for seed := range uint64(tier.Draws(300, 2000)) {
+	for seed := range uint64(tier.Draws(100, 2000)) {
 		rng := rand.New(rand.NewPCG(seed, 20))
 		in := randomInstance(rng, 1+rng.IntN(4), 1+sched.Time(rng.IntN(12)), []float64{1, 2, 0.25})
 		obj := []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion}[seed%2]

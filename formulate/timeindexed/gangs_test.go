@@ -10,6 +10,7 @@ import (
 
 	"yardstick/formulate/timeindexed"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/exhaustive"
 	"yardstick/solvers/milp"
@@ -60,7 +61,7 @@ func bySearch(tb testing.TB, in *sched.Instance, obj sched.Objective, l milp.Lim
 
 // Ten jobs on 2×4 GPUs: both routes prove the same optimum.
 func TestTenGangs(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(tier.Draws(6, 20)) {
 		for _, split := range []bool{false, true} {
 			in := gangs(seed, 10, 2, 4, split)
 			obj := objectives[seed%2]

@@ -7,6 +7,7 @@ import (
 
 	"yardstick/formulate/timeindexed"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
@@ -16,7 +17,7 @@ import (
 // slices, which not any free GPUs can hold, are refused.
 func TestGraphs(t *testing.T) {
 	graphs := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(tier.Draws(13, 40)) {
 		rng := schedtest.Rand(7000 + seed)
 		in := schedtest.Gang(rng, schedtest.Shape{Jobs: 1 + rng.IntN(3), Servers: 1 + rng.IntN(2), GPUs: 4, Uniform: true, Stages: 3, Traffic: true, Graph: true})
 		for j := range in.Jobs {
@@ -34,7 +35,7 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("seed %d: bound %v, schedule %v, the optimum is %v", seed, r.Bound, v.Cost(sched.TotalCompletion), optimum)
 		}
 	}
-	if graphs < 15 {
+	if graphs < tier.Draws(5, 15) {
 		t.Errorf("only %d graphs", graphs)
 	}
 	in := schedtest.Gang(schedtest.Rand(1), schedtest.Shape{Jobs: 3, Servers: 2, GPUs: 4, Uniform: true, Stages: 1})

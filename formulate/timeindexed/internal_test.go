@@ -141,7 +141,7 @@ func packing(r *rand.Rand, jobs int, odd bool) *sched.Instance {
 func TestSchedulesHavePoints(t *testing.T) {
 	r := schedtest.Rand(11)
 	atOnce, windows, points := 0, 0, 0
-	draws := tier.Draws(125, 500)
+	draws := tier.Draws(60, 500)
 	for k := range draws {
 		p := problemOf(t, packing(r, 6+r.IntN(4), k%2 > 0), sched.WeightedCompletion)
 		g := grid{slot: sched.Second}
@@ -217,7 +217,7 @@ func TestSchedulesHavePoints(t *testing.T) {
 func TestPackingAgreesWithExhaustive(t *testing.T) {
 	r := schedtest.Rand(16)
 	clashes := 0
-	for k := range 800 {
+	for k := range tier.Draws(270, 800) {
 		in := packing(r, 4+r.IntN(4), k%3 == 0)
 		obj := []sched.Objective{sched.TotalCompletion, sched.WeightedCompletion, sched.Makespan}[r.IntN(3)]
 		got, err := Solve(context.Background(), in, obj, branch.New(lpsolve.LP{}), Options{Slot: sched.Second})

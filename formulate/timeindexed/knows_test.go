@@ -8,6 +8,7 @@ import (
 	"yardstick/formulate"
 	"yardstick/formulate/timeindexed"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
@@ -18,7 +19,7 @@ import (
 // search. The one that chooses servers is exact.
 func TestProgramsAgreeWithExhaustive(t *testing.T) {
 	r := schedtest.Rand(40)
-	for k := range 60 {
+	for k := range tier.Draws(20, 60) {
 		in := whole(r, 3+r.IntN(3), 2+r.IntN(2), 2+r.IntN(2))
 		for i := range in.Jobs { // crowd the jobs
 			in.Jobs[i].Release = in.Jobs[i].Release / 3 / sched.Second * sched.Second
@@ -43,7 +44,7 @@ func TestProgramsAgreeWithExhaustive(t *testing.T) {
 // optimum.
 func TestProgramsHoldOptimum(t *testing.T) {
 	r := schedtest.Rand(41)
-	for k := range 24 {
+	for k := range tier.Draws(8, 24) {
 		in := odd(r, 3+r.IntN(2), 2+r.IntN(2), 2+r.IntN(2))
 		obj := objectives[k%len(objectives)]
 		want := optimum(t, in, obj)

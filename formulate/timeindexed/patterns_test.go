@@ -10,6 +10,7 @@ import (
 
 	"yardstick/formulate"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/exact"
@@ -282,7 +283,7 @@ func TestClashInSolves(t *testing.T) {
 // costs no more rounded down, and what the grid says rounded up.
 func TestPointsOfSchedules(t *testing.T) {
 	r := schedtest.Rand(43)
-	for k := range 60 {
+	for k := range tier.Draws(20, 60) {
 		in := tight(r, 3+r.IntN(4), k%2 == 0)
 		if k%3 == 0 {
 			in = schedtest.Gang(r, schedtest.Shape{Jobs: 4, Servers: 2, GPUs: 3, Stages: 1 + r.IntN(2), Traffic: true, Weights: true, Uniform: k%2 == 0})

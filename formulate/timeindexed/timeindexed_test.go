@@ -8,6 +8,7 @@ import (
 
 	"yardstick/formulate/timeindexed"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/exact"
@@ -180,7 +181,7 @@ func TestIntervalHoldsOptimum(t *testing.T) {
 func TestLimitsKeepBound(t *testing.T) {
 	r := schedtest.Rand(4)
 	stopped := 0
-	for k := range 60 {
+	for k := range tier.Draws(20, 60) {
 		in := whole(r, 5+r.IntN(3), 2, 3)
 		for i := range in.Jobs {
 			in.Jobs[i].Release = 0
@@ -214,7 +215,7 @@ func TestLimitsKeepBound(t *testing.T) {
 // Relations between instances whose optima are known to be related.
 func TestMetamorphic(t *testing.T) {
 	r := schedtest.Rand(5)
-	for k := range 60 {
+	for k := range tier.Draws(20, 60) {
 		in := whole(r, 3+r.IntN(4), 2, 2+r.IntN(2))
 		obj := objectives[k%len(objectives)]
 		solved := func(in *sched.Instance) *big.Rat {
@@ -265,7 +266,7 @@ func TestLoads(t *testing.T) {
 func TestClaimsAreKeptApart(t *testing.T) {
 	r := schedtest.Rand(7)
 	claims := 0
-	for k := range 40 {
+	for k := range tier.Draws(13, 40) {
 		in := whole(r, 4+r.IntN(3), 2, 3)
 		obj := objectives[k%4] // not the makespan, whose bisection needs proofs
 		got := solveBy(t, lpsolve.MIP{}, in, obj, timeindexed.Options{Slot: sched.Second})
@@ -281,7 +282,7 @@ func TestClaimsAreKeptApart(t *testing.T) {
 			t.Errorf("instance %d, %v: optimum %v, claimed %v, proven [%v, %v]", k, obj, want, got.Claimed, got.Bound, got.Cost)
 		}
 	}
-	if claims < 20 {
+	if claims < tier.Draws(6, 20) {
 		t.Errorf("only %d claims", claims)
 	}
 }

@@ -109,7 +109,7 @@ func checkLimits(t *testing.T, m *milp.Model, want *big.Rat, all int) {
 func TestMinMax(t *testing.T) {
 	for _, scale := range []float64{1, 4, 0.125, 3, 7.5, 0.3} {
 		r := newRand(2)
-		for k := range 150 {
+		for k := range tier.Draws(50, 150) {
 			m, want := minMax(r, scale)
 			got := solve(t, branch.New(lpsolve.LP{}), m, milp.Limits{})
 			if got.Primal != milp.Proven || got.Dual != milp.Proven || got.Termination != milp.Optimal {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -66,7 +67,7 @@ func (p lyingProgram) noise(n int) []float64 {
 func TestLinearProgramsAreNotTrusted(t *testing.T) {
 	for name, generate := range families {
 		r := newRand(6)
-		for k := range 40 {
+		for k := range tier.Draws(13, 40) {
 			m := generate(r)
 			want := brute(t, m)
 			got := solve(t, branch.New(liar{newRand(uint64(k))}), m, milp.Limits{})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/draffensperger/golp"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
@@ -138,7 +139,7 @@ func TestSmallestWrongAnswer(t *testing.T) {
 func TestAgreesWithLPSolve(t *testing.T) {
 	for name, generate := range families {
 		r := newRand(4)
-		for k := range 200 {
+		for k := range tier.Draws(70, 200) {
 			m := generate(r)
 			proven := solve(t, branch.New(lpsolve.LP{}), m, milp.Limits{})
 			claimed := solve(t, lpsolve.MIP{}, m, milp.Limits{})

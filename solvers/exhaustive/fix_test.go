@@ -17,7 +17,7 @@ import (
 // nodes out, and never the only optimum.
 func TestFixedStarts(t *testing.T) {
 	with, without := 0, 0
-	for seed := range uint64(tier.Draws(300, 1500)) {
+	for seed := range uint64(tier.Draws(100, 1500)) {
 		rng := rand.New(rand.NewPCG(seed, 31))
 		in := randomInstance(rng, 2+rng.IntN(3))
 		for _, obj := range pick2(rng) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 	"yardstick/solvers/exhaustive"
@@ -15,7 +16,7 @@ import (
 // TestGraphs compares with brute force over jobs whose stages are graphs.
 func TestGraphs(t *testing.T) {
 	graphs := 0
-	for seed := range uint64(200) {
+	for seed := range uint64(tier.Draws(70, 200)) {
 		rng := schedtest.Rand(5000 + seed)
 		in := schedtest.Gang(rng, schedtest.Shape{Jobs: 1 + rng.IntN(4), Servers: 1 + rng.IntN(3), GPUs: 4, Uniform: rng.IntN(2) == 0, Stages: 3, Traffic: true, Graph: true})
 		for j := range in.Jobs {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 )
@@ -81,7 +82,7 @@ func check(t *testing.T, in *sched.Instance, obj sched.Objective, r *exact.Resul
 
 // TestAgainstBruteForce compares with the enumeration of all orders and placements.
 func TestAgainstBruteForce(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(tier.Draws(130, 400)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		in := randomInstance(rng, 1+rng.IntN(4))
 		if err := in.Validate(); err != nil {

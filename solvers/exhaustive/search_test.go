@@ -10,6 +10,7 @@ import (
 
 	"yardstick/internal/number"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 )
@@ -51,7 +52,7 @@ func searchFrom(t *testing.T, in *sched.Instance, obj sched.Objective) (*search,
 // TestSearchWithoutHeuristic makes the tree prove what the first incumbent
 // mostly finds, so that a wrong bound or rule shows.
 func TestSearchWithoutHeuristic(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(tier.Draws(130, 400)) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		n := []int{2, 3, 3, 3, 3, 3, 4, 4, 4, 4}[rng.IntN(10)]
 		if seed%30 == 0 {

@@ -54,7 +54,7 @@ func TestBoundsBelowOptimum(t *testing.T) {
 
 // TestRelations checks how optima move with the instance.
 func TestRelations(t *testing.T) {
-	for seed := range uint64(250) {
+	for seed := range uint64(tier.Draws(80, 250)) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		n := 3 + rng.IntN(4)
 		in := randomInstance(rng, n)
@@ -142,7 +142,7 @@ func TestPoolAgainstServers(t *testing.T) {
 // TestWeights: weights that no common power of two makes small integers are
 // rounded down in bounds, but the optimum stays exact.
 func TestWeights(t *testing.T) {
-	for seed := range uint64(tier.Draws(50, 200)) {
+	for seed := range uint64(tier.Draws(25, 200)) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		in := randomInstance(rng, 2+rng.IntN(3))
 		for i := range in.Jobs {
@@ -206,7 +206,7 @@ func TestLimits(t *testing.T) {
 // the bound, which is that of the nodes left open and not only the root's.
 func TestBoundAtLimits(t *testing.T) {
 	stopped, better := 0, 0
-	for seed := range uint64(120) {
+	for seed := range uint64(tier.Draws(40, 120)) {
 		r := rand.New(rand.NewPCG(seed, 24))
 		in := spread(r, 6+r.IntN(2))
 		for _, obj := range pick2(r) {

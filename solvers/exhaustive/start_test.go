@@ -15,7 +15,7 @@ import (
 // TestStart: whatever schedule the search begins with, it proves the same optimum, and
 // without a node to spend it returns a schedule no dearer than that.
 func TestStart(t *testing.T) {
-	for seed := range uint64(tier.Draws(100, 600)) {
+	for seed := range uint64(tier.Draws(50, 600)) {
 		rng := rand.New(rand.NewPCG(seed, 33))
 		in := randomInstance(rng, 1+rng.IntN(4))
 		start := schedtest.RandomSchedule(rng, in)

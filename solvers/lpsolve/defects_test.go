@@ -13,6 +13,7 @@ import (
 
 	"github.com/draffensperger/golp"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/milp"
 	"yardstick/solvers/solvertest"
 )
@@ -113,7 +114,7 @@ func (w *wrong) report(t *testing.T, atLeast int) {
 
 func TestBalancedCuts(t *testing.T) {
 	var w wrong
-	for seed := range uint64(300) {
+	for seed := range uint64(tier.Draws(100, 300)) {
 		r := rand.New(rand.NewPCG(seed, 30))
 		n := 4 + 2*r.IntN(3)
 		weight := make([]float64, n*(n-1)/2)
@@ -145,7 +146,7 @@ func TestMinMaxWithScaledMakespan(t *testing.T) {
 // 12 = 6 + 6 improves to 10 by 2.
 func TestTwoCosts(t *testing.T) {
 	var w wrong
-	for seed := range uint64(1000) {
+	for seed := range uint64(tier.Draws(330, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 32))
 		m := &milp.Model{}
 		for range 6 + r.IntN(6) {

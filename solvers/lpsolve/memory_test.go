@@ -14,6 +14,7 @@ import (
 
 	"github.com/draffensperger/golp"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/milp"
 	"yardstick/solvers/solvertest"
 )
@@ -70,7 +71,7 @@ func TestGolpFreesWhatItSolves(t *testing.T) {
 func TestSolveUnderGarbageCollection(t *testing.T) {
 	want := mustSolve(t, solvertest.Packing(60, 120, 1)).PrimalBound
 	defer storm()()
-	for range 100 {
+	for range tier.Draws(30, 100) {
 		p, err := LP{}.Open(solvertest.Packing(60, 120, 1))
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +90,7 @@ func TestHandleUnderGarbageCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer storm()()
-	for range 100 {
+	for range tier.Draws(30, 100) {
 		h, err := load(m)
 		if err != nil {
 			t.Fatal(err)

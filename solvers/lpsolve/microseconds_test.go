@@ -11,6 +11,7 @@ import (
 
 	"yardstick/formulate/timeindexed"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/branch"
 	"yardstick/solvers/milp"
@@ -35,7 +36,7 @@ func queue(seed uint64, jobs int) *sched.Instance {
 // calls some of them infeasible, unless the costs are scaled.
 func TestCostsInMicroseconds(t *testing.T) {
 	raw, programs := 0, 0
-	for seed := range uint64(60) {
+	for seed := range uint64(tier.Draws(20, 60)) {
 		in := queue(seed, 8+2*int(seed%2))
 		slot, err := timeindexed.DefaultSlot(in, sched.TotalCompletion)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/draffensperger/golp"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/milp"
 	"yardstick/solvers/solvertest"
 )
@@ -18,7 +19,7 @@ import (
 // with exact points.
 func TestRandomProgramsAgainstEnumeration(t *testing.T) {
 	seen := map[milp.Termination]int{}
-	for seed := range uint64(2500) {
+	for seed := range uint64(tier.Draws(800, 2500)) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		m := solvertest.Random(r, []float64{1, 1, 1, 1, 0.8}[r.IntN(5)])
 		res := mustSolve(t, m)
@@ -40,7 +41,7 @@ func TestRandomProgramsAgainstEnumeration(t *testing.T) {
 			t.Errorf("seed %d: bound is %s with %d integers", seed, res.Dual, m.Integers())
 		}
 	}
-	if seen[milp.Optimal] < 1000 || seen[milp.Infeasible] < 300 {
+	if seen[milp.Optimal] < tier.Draws(300, 1000) || seen[milp.Infeasible] < tier.Draws(100, 300) {
 		t.Errorf("%v", seen)
 	}
 }

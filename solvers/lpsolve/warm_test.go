@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"yardstick/internal/tier"
 	"yardstick/solvers/milp"
 	"yardstick/solvers/solvertest"
 )
@@ -56,7 +57,7 @@ func TestCycling(t *testing.T) {
 // sequences when it goes on from where it was stopped, and on others when a
 // primal phase 1 starts from a basis.
 func TestStopAndGoOn(t *testing.T) {
-	for seed := range uint64(24) {
+	for seed := range uint64(tier.Draws(8, 24)) {
 		r := rand.New(rand.NewPCG(seed, 99))
 		m := solvertest.TimeIndexed(8+int(seed%8), 60+int(seed%8)*8, 8, seed)
 		p, err := openLinear(m)
