@@ -15,6 +15,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/sandbox"
 	"yardstick/bench/suite"
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 	"yardstick/sched"
 )
@@ -35,7 +36,7 @@ const interpreter = "/usr/bin/python3"
 func needsPython(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat(interpreter); err != nil || runtime.GOOS != "linux" {
-		t.Skipf("no Linux with %s", interpreter)
+		schedtest.Missing(t, "no Linux with %s: install python3", interpreter)
 	}
 }
 

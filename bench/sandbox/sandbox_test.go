@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"yardstick/bench/sandbox"
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 )
 
@@ -32,7 +33,7 @@ const interpreter = "/usr/bin/python3"
 func specOf(t *testing.T, source string, memory int64) sandbox.Spec {
 	t.Helper()
 	if _, err := os.Stat(interpreter); err != nil {
-		t.Skipf("no %s here", interpreter)
+		schedtest.Missing(t, "no %s: install python3", interpreter)
 	}
 	return sandbox.Spec{Args: []string{interpreter, "-I", "main.py"}, Memory: memory,
 		Files: []sandbox.File{{Path: "main.py", Content: []byte(source)}, {Path: "data/one.txt", Content: []byte("1")}}}
@@ -98,7 +99,7 @@ func startWith(t *testing.T, spec sandbox.Spec, way string) (*sandbox.Process, e
 func held(t *testing.T, what string) {
 	t.Helper()
 	if p := python(t, context.Background(), "input()", 0); !slices.Contains(p.Held, what) {
-		t.Skipf("this kernel does not hold %s, only %v", what, p.Held)
+		schedtest.Forbidden(t, "hold %s, only %v", what, p.Held)
 	}
 }
 
@@ -244,7 +245,7 @@ sys.stdin.readline()
 %s
 `, word, end)}}, way)
 				if err != nil {
-					t.Skipf("this kernel does not let us: %v", err)
+					schedtest.Forbidden(t, "start it by way of %s: %v", way, err)
 				}
 				if _, err := p.Out.Read(make([]byte, 1)); err != nil {
 					t.Fatal(err, p.Why())
@@ -554,7 +555,7 @@ func TestEnvironments(t *testing.T) {
 	t.Chdir(here)
 	for _, env := range []string{"env", "."} {
 		if out, err := exec.Command(interpreter, "-m", "venv", "--without-pip", env).CombinedOutput(); err != nil {
-			t.Skipf("no virtual environments: %v: %s", err, out)
+			schedtest.Missing(t, "no virtual environments: %v: %s: install python3-venv", err, out)
 		}
 		site, err := filepath.Glob(env + "/lib/python3*/site-packages")
 		if err != nil || len(site) != 1 {

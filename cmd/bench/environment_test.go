@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 )
 
@@ -30,7 +31,7 @@ func within(t *testing.T, namespace bool, prepare string, args ...string) (int, 
 			own = append(own, "--map-root-user")
 		}
 		if out, err := exec.Command(own[0], append(own[1:], "mount", "-t", "tmpfs", "none", t.TempDir())...).CombinedOutput(); err != nil {
-			t.Skipf("no mount namespaces here: %v: %s", err, out)
+			schedtest.Forbidden(t, "mount in a namespace of our own: %v: %s", err, out)
 		}
 		words = append(own, words...)
 	}
@@ -85,7 +86,7 @@ func TestFewProcesses(t *testing.T) {
 	}
 	const user = "54321"
 	if out, err := exec.Command("setpriv", "--reuid", user, "--clear-groups", "prlimit", "--nproc=1000", "true").CombinedOutput(); err != nil {
-		t.Skipf("no other user can be had here: %v: %s", err, out)
+		schedtest.Forbidden(t, "be another user: %v: %s", err, out)
 	}
 	for most := 8; ; most++ { // Go needs about six before it runs a line of ours
 		c := exec.Command("setpriv", "--reuid", user, "--clear-groups", "prlimit", fmt.Sprintf("--nproc=%d", most), dir+"/bench", "run", dir+"/s.yaml", "-q", "-j", "2", "-o", fmt.Sprintf("%s/%d", dir, most))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 )
 
@@ -24,7 +25,7 @@ func listPy(t *testing.T) string {
 	t.Helper()
 	const interpreter = "/usr/bin/python3"
 	if _, err := os.Stat(interpreter); err != nil || runtime.GOOS != "linux" {
-		t.Skipf("no Linux with %s", interpreter)
+		schedtest.Missing(t, "no Linux with %s: install python3", interpreter)
 	}
 	text, err := os.ReadFile("../../bench/catalogue/testdata/list.py")
 	if err != nil {

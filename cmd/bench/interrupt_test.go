@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"yardstick/bench/record"
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 )
 
@@ -31,7 +32,7 @@ type interruptedCommand struct {
 func interruptCommand(t *testing.T, reached func(text string, cpu float64) bool, args ...string) interruptedCommand {
 	t.Helper()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("processor times of other processes cannot be read here")
+		schedtest.Missing(t, "processor times of other processes cannot be read: %v", err)
 	}
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), asCommand+"=1")
@@ -357,7 +358,7 @@ func TestImportStopsAnywhere(t *testing.T) {
 func TestInterruptTwice(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip(err)
+		schedtest.Missing(t, "no named pipe: %v", err)
 	}
 	c := exec.Command(os.Args[0], "solve", write(t, "in.json", tinyInstance), "--schedule", pipe)
 	c.Env = append(os.Environ(), asCommand+"=1")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 	"yardstick/solvers/isolate"
 )
@@ -199,7 +200,7 @@ func oneValue(t *testing.T, rows int) []byte {
 // which says how to raise the limit.
 func TestMemoryOfInputs(t *testing.T) {
 	if isolate.PeakResident() == 0 {
-		t.Skip("this system does not say how much memory a process has had")
+		schedtest.Missing(t, "this system does not say how much memory a process has had")
 	}
 	const most = 256 << 20
 	all := hostile(t)

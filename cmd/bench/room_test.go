@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 )
 
@@ -45,7 +46,7 @@ func leastRoom(t *testing.T) (space, files int) {
 func TestTooLittleRoom(t *testing.T) {
 	space, files := leastRoom(t)
 	if space == 0 {
-		t.Skip("built without cgo")
+		schedtest.Missing(t, "built without cgo, which limits the room")
 	}
 	suite := write(t, "s.yaml", "name: s\ninstances: [{slice: {jobs: 2}}]\nmethods: [sjf]\n")
 	for _, mb := range []int{100, 300, 600, 900, 1200, 1500, space - 1} {
@@ -73,7 +74,7 @@ func TestRoomUsedUp(t *testing.T) {
 	tier.Slow(t) // half a minute
 	space, _ := leastRoom(t)
 	if space == 0 {
-		t.Skip("built without cgo")
+		schedtest.Missing(t, "built without cgo, which limits the room")
 	}
 	t.Setenv("BENCH_MAX_JOBS", "1000000000")
 	suite := filepath.Join(t.TempDir(), "s.yaml")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"yardstick/internal/schedtest"
 )
 
 // under returns a process of the command that the shell prepares first.
@@ -52,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 	alone := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	probe.SysProcAttr = alone
 	if out, err := probe.CombinedOutput(); err != nil {
-		t.Skipf("a small disk needs root: %v: %s", err, out)
+		schedtest.Forbidden(t, "mount a small disk: %v: %s", err, out)
 	}
 	dir := t.TempDir()
 	tried := 0

@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"internal/lint":       {},
 	"internal/tier":       {},
 	"internal/number":     {},
-	"internal/python":     {},
+	"internal/python":     {"internal/schedtest"},
 	"internal/guides":     {},
 	"internal/attack":     {"internal/tier"},
 	"internal/notebooks":  {},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"yardstick/internal/schedtest"
 )
 
 func text(s string) func(io.Writer) error {
@@ -176,7 +177,7 @@ func TestRefusals(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("there is no /dev/full")
+		schedtest.Missing(t, "%v", err)
 	}
 	err := Write("/dev/full", text("x"))
 	if err == nil || !Full(err) || err.Error() != "cannot write /dev/full: no space left on device" {

@@ -6,11 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"yardstick/internal/schedtest"
 )
 
 // Interpreter returns a Python that has a module: the one that YARDSTICK_PYTHON
-// names, else that of the repository's .venv, which "make test" makes. The test
-// is skipped where there is none.
+// names, else that of the repository's .venv, which "make test" makes. Where
+// there is none the test is skipped, and fails in CI.
 func Interpreter(t *testing.T, module string) string {
 	t.Helper()
 	if p := os.Getenv("YARDSTICK_PYTHON"); p != "" {
@@ -22,7 +23,7 @@ func Interpreter(t *testing.T, module string) string {
 	}
 	find := "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
 	if out, err := exec.Command(p, "-c", find, module).CombinedOutput(); err != nil {
-		t.Skipf("no Python with %s at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has bench/record/testdata/requirements.txt, notebooks/requirements.txt and python/requirements.txt", module, p, err, out)
+		schedtest.Missing(t, "no Python with %s at %s (%v%s): run make test, which makes .venv, or set YARDSTICK_PYTHON to an interpreter that has bench/record/testdata/requirements.txt, notebooks/requirements.txt and python/requirements.txt", module, p, err, out)
 	}
 	return p
 }

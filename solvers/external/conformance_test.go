@@ -4,15 +4,16 @@ import (
 	"errors"
 	"testing"
 
+	"yardstick/internal/schedtest"
 	"yardstick/solvers/solvertest"
 )
 
-// present returns the solver, or skips the test where the program is absent.
+// present returns the solver.
 func present(t *testing.T, find func() (*Solver, error)) *Solver {
 	t.Helper()
 	s, err := find()
 	if errors.Is(err, ErrAbsent) {
-		t.Skip(err)
+		schedtest.Missing(t, "%v", err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"yardstick/internal/schedtest"
 	"yardstick/solvers/lpsolve"
 	"yardstick/solvers/milp"
 )
@@ -219,7 +220,7 @@ func parentOfHanging() {
 // end of its input.
 func TestChildDiesWithItsParent(t *testing.T) {
 	if _, err := os.Stat("/proc/self/task"); err != nil {
-		t.Skip("no /proc: children of a process cannot be listed")
+		schedtest.Missing(t, "children of a process cannot be listed: %v", err)
 	}
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), "YARDSTICK_TEST_PARENT=1")

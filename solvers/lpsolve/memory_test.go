@@ -14,6 +14,7 @@ import (
 
 	"github.com/draffensperger/golp"
 
+	"yardstick/internal/schedtest"
 	"yardstick/internal/tier"
 	"yardstick/solvers/milp"
 	"yardstick/solvers/solvertest"
@@ -128,7 +129,7 @@ func resident(t *testing.T) int {
 	runtime.GC()
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		t.Skip("no /proc/self/statm")
+		schedtest.Missing(t, "how much memory is resident cannot be read: %v", err)
 	}
 	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
 	if err != nil {

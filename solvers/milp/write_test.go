@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"yardstick/internal/schedtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -205,7 +206,7 @@ func TestOtherProgramsReadTheSameModel(t *testing.T) {
 		t.Run(reader.name+"/"+reader.ext, func(t *testing.T) {
 			path, err := exec.LookPath(reader.name)
 			if err != nil {
-				t.Skip(reader.name, " is not installed")
+				schedtest.Missing(t, "%s is not installed: internal/prepare.sh test installs it", reader.name)
 			}
 			solved := 0
 			for seed := uint64(0); solved < 25; seed++ {
