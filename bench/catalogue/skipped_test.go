@@ -10,6 +10,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
@@ -44,7 +45,7 @@ func TestNotApplicableIsSkipped(t *testing.T) {
 				problem.Objectives = append(problem.Objectives, sched.ScheduledWeight)
 			}
 			for _, name := range NamesOf(bench.Exact, bench.Offline, bench.Bound) {
-				out, err := runOne(name, problem, false)
+				out, err := runOne(name, problem, tier.All())
 				if err != nil {
 					t.Errorf("%s fails: %v", name, err)
 				}
