@@ -66,7 +66,7 @@ type Solve struct {
 // Proof is what came of making a proof, for strangers to check, that an outcome is the
 // optimum. Without a Certificate the message says why there is none.
 type Proof struct {
-	Format               string // Tree
+	Format               string // tree.Format or tree.FormatOnServers
 	Problem, Certificate []byte
 	Nodes                int
 	Termination          milp.Termination

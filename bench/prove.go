@@ -35,9 +35,11 @@ func proveAll(ctx context.Context, in *sched.Instance, objectives []sched.Object
 	return nil
 }
 
-// prove proves that a schedule is optimal, and has the proof checked.
+// prove proves that a schedule is optimal, and has the proof checked: on one pool of GPUs
+// with least running times and, where placed schedules cost more than that, on servers.
 func prove(ctx context.Context, in *sched.Instance, objective sched.Objective, v *verify.Verified) (*Proof, error) {
-	none := func(err error) (*Proof, error) {
+	made, value, err := tree.Optimum(ctx, in, objective, v.Schedule(), v.Cost(objective), tree.Limits{Nodes: proofNodes})
+	if err != nil {
 		p := &Proof{Format: tree.Format, Message: err.Error()}
 		switch {
 		case errors.Is(err, sched.ErrNotApplicable):
@@ -51,30 +53,11 @@ func prove(ctx context.Context, in *sched.Instance, objective sched.Objective, v
 		}
 		return p, nil
 	}
-	p, err := proof.New(in, objective, in.Class())
-	if err != nil {
-		return none(err)
-	}
-	var claim proof.Claim
-	if claim.Starts, err = p.Starts(v.Schedule()); err != nil {
+	if _, err := treecheck.Check(made.Problem.Text(), made.Text); err != nil {
 		return nil, err
 	}
-	if claim.Value, err = p.Evaluate(claim.Starts); err != nil {
-		return nil, err
-	}
-	c, err := tree.Prove(ctx, p, claim, tree.Limits{Nodes: proofNodes})
-	if err != nil {
-		return none(err)
-	}
-	if _, err := treecheck.Check(p.Text(), c.Text); err != nil {
-		return nil, err
-	}
-	cost, value := v.Cost(objective), p.Value(c.Claim.Value)
-	switch c := value.Cmp(cost); {
-	case c > 0 || c < 0 && !p.Placed:
+	if cost := v.Cost(objective); value.Cmp(cost) != 0 {
 		return nil, fmt.Errorf("%w: the proof for strangers says that the optimum is %s, and not %s", ErrBoundRefuted, value.RatString(), cost.RatString())
-	case c < 0:
-		return none(fmt.Errorf("%w: on one pool of GPUs, with least running times, a schedule costs less than any on these servers", sched.ErrNotApplicable))
 	}
-	return &Proof{Format: tree.Format, Problem: p.Text(), Certificate: c.Text, Nodes: c.Nodes, Termination: milp.Optimal}, nil
+	return &Proof{Format: made.Format(), Problem: made.Problem.Text(), Certificate: made.Text, Nodes: made.Nodes, Termination: milp.Optimal}, nil
 }

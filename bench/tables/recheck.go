@@ -476,14 +476,18 @@ func (c *instanceCheck) checkProof(row *record.Solve) error {
 	if err != nil {
 		return err
 	}
-	p, err := proof.New(c.in, objective, c.in.Class())
+	p, err := proof.FromText(problem, c.in, objective, c.in.Class())
+	format := tree.Format
+	if err == nil && p.Servers != nil {
+		format = tree.FormatOnServers
+	}
 	switch {
 	case err != nil:
 		return err
 	case !bytes.Equal(p.Text(), problem):
 		return errors.New("its problem is not what follows from the instance")
-	case row.ProofStatus != record.Checkable || row.ProofFormat != tree.Format || row.Nodes != record.Some(int64(s.Nodes)) || row.ProofBytes != record.Some(int64(len(certificate))):
-		return fmt.Errorf("it has %d nodes and %d bytes in the format %s, and something else is recorded", s.Nodes, len(certificate), tree.Format)
+	case row.ProofStatus != record.Checkable || row.ProofFormat != record.Text(format) || row.Nodes != record.Some(int64(s.Nodes)) || row.ProofBytes != record.Some(int64(len(certificate))):
+		return fmt.Errorf("it has %d nodes and %d bytes in the format %s, and something else is recorded", s.Nodes, len(certificate), format)
 	}
 	value := record.Exact(inUnit(objective, p.Value(s.Value)))
 	for _, cost := range c.ratios {

@@ -418,13 +418,13 @@ func (a *app) compareProblem(instancePath, dir string, s *treecheck.Statement) e
 	if err := errors.Join(objective.UnmarshalText([]byte(s.About["objective"])), class.UnmarshalText([]byte(s.About["class"]))); err != nil {
 		return fails(errors.New(oneLine(err.Error())))
 	}
-	p, err := proof.New(in, objective, class)
-	if err != nil {
-		return fails(err)
-	}
 	problem, err := input.Read(filepath.Join(dir, proof.ProblemName))
 	if err != nil {
 		return usageError("%w", err)
+	}
+	p, err := proof.FromText(problem, in, objective, class)
+	if err != nil {
+		return fails(err)
 	}
 	if string(p.Text()) != string(problem) {
 		return fails(fmt.Errorf("%s is not what follows from the instance", proof.ProblemName))

@@ -64,7 +64,8 @@ type Limits struct {
 
 // Certificate is a proof.
 type Certificate struct {
-	Claim  proof.Claim
+	Problem *proof.Problem
+	Claim   proof.Claim
 	Nodes  int // answers
 	Prices int // vectors of prices
 	Text   []byte
@@ -104,6 +105,50 @@ func Prove(ctx context.Context, p *proof.Problem, claim proof.Claim, limits Limi
 		}
 	}
 	return s.certificate(), nil
+}
+
+// Optimum proves the optimum of an instance, beginning with a schedule of it that has the
+// given cost: on one pool of GPUs with least running times, and where the optimum there is
+// below that cost because jobs are slower on servers, on these. It returns the value that
+// it has proven to be the optimum.
+//
+// Errors: those of Prove, proof.New and proof.NewOnServers.
+func Optimum(ctx context.Context, in *sched.Instance, obj sched.Objective, s *sched.Schedule, cost *big.Rat, limits Limits) (*Certificate, *big.Rat, error) {
+	p, err := proof.New(in, obj, in.Class())
+	if err != nil {
+		return nil, nil, err
+	}
+	var claim proof.Claim
+	if claim.Starts, err = p.Starts(s); err != nil {
+		return nil, nil, err
+	}
+	if claim.Value, err = p.Evaluate(claim.Starts); err != nil {
+		return nil, nil, err
+	}
+	// A cheaper start on the pool shows at once that the pool does not decide.
+	if !p.Placed || p.Value(claim.Value).Cmp(cost) == 0 {
+		c, err := Prove(ctx, p, claim, limits)
+		if err != nil && !p.Placed {
+			return nil, nil, err
+		}
+		if err == nil && (!p.Placed || p.Value(c.Claim.Value).Cmp(cost) == 0) {
+			return c, p.Value(c.Claim.Value), nil
+		}
+	}
+	if p, err = proof.NewOnServers(in, obj, in.Class()); err != nil {
+		return nil, nil, err
+	}
+	if claim.Starts, claim.Held, err = p.Places(s); err != nil {
+		return nil, nil, err
+	}
+	if claim.Value, err = p.EvaluateOn(claim.Starts, claim.Held); err != nil {
+		return nil, nil, err
+	}
+	c, err := Prove(ctx, p, claim, limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, p.Value(c.Claim.Value), nil
 }
 
 // evaluate returns the cost of the schedule of a claim.
@@ -167,7 +212,7 @@ func (s *search) certificate() *Certificate {
 		b.WriteByte('\n')
 	}
 	b.WriteString("end\n")
-	return &Certificate{Claim: s.claim, Nodes: len(s.answers), Prices: len(list), Text: b.Bytes()}
+	return &Certificate{Problem: s.p, Claim: s.claim, Nodes: len(s.answers), Prices: len(list), Text: b.Bytes()}
 }
 
 // join returns integers with a space between them.
@@ -204,6 +249,9 @@ func order(p *proof.Problem) []int {
 //go:embed readme.md
 var readme string
 
+//go:embed servers.md
+var serversReadme string
+
 // Format names proofs of this kind, and the others are files of one.
 const (
 	Format          = "tree"
@@ -214,7 +262,20 @@ const (
 	ServersCheckerName = "check_servers.py"
 )
 
+// Format returns the name of the format: Format or FormatOnServers.
+func (c *Certificate) Format() string {
+	if c.Problem.Servers != nil {
+		return FormatOnServers
+	}
+	return Format
+}
+
 // Section returns the certificate, its checker and how to use it.
 func (c *Certificate) Section() proof.Section {
-	return proof.Section{Files: map[string][]byte{CertificateName: c.Text, CheckerName: checker}, Readme: readme}
+	s := proof.Section{Files: map[string][]byte{CertificateName: c.Text, CheckerName: checker}, Readme: readme}
+	if c.Problem.Servers != nil {
+		s.Files[ServersCheckerName] = serversChecker
+		s.Readme += "\n" + serversReadme
+	}
+	return s
 }
