@@ -14,8 +14,12 @@ import (
 	"yardstick/solvers/milp"
 )
 
-// proofNodes limits the tree of a proof, and so the time that it takes: some seconds.
-const proofNodes = 500_000
+// proofNodes and proofNodesOnServers limit the tree of a proof, and so the time that it
+// takes: some seconds.
+const (
+	proofNodes          = 500_000
+	proofNodesOnServers = 20_000
+)
 
 // proveAll makes a proof for strangers of every outcome that is an optimum.
 //
@@ -38,7 +42,7 @@ func proveAll(ctx context.Context, in *sched.Instance, objectives []sched.Object
 // prove proves that a schedule is optimal, and has the proof checked: on one pool of GPUs
 // with least running times and, where placed schedules cost more than that, on servers.
 func prove(ctx context.Context, in *sched.Instance, objective sched.Objective, v *verify.Verified) (*Proof, error) {
-	made, value, err := tree.Optimum(ctx, in, objective, v.Schedule(), v.Cost(objective), tree.Limits{Nodes: proofNodes})
+	made, value, err := tree.Optimum(ctx, in, objective, v.Schedule(), v.Cost(objective), tree.Limits{Nodes: proofNodes, OnServers: proofNodesOnServers})
 	if err != nil {
 		p := &Proof{Format: tree.Format, Message: err.Error()}
 		switch {

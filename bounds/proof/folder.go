@@ -65,7 +65,11 @@ func (p *Problem) mapping(b *bytes.Buffer, in *sched.Instance) {
 	} else {
 		b.WriteString(", which all releases and durations are multiples of")
 	}
-	fmt.Fprintf(b, ". The GPUs of all servers are one pool of %d. ", p.Capacity)
+	if p.Servers != nil {
+		fmt.Fprintf(b, ". The servers have %v GPUs. ", p.Servers)
+	} else {
+		fmt.Fprintf(b, ". The GPUs of all servers are one pool of %d. ", p.Capacity)
+	}
 	switch {
 	case p.Makespan:
 		b.WriteString("The cost is the last end, and weights are 0. ")
@@ -79,6 +83,9 @@ func (p *Problem) mapping(b *bytes.Buffer, in *sched.Instance) {
 	b.WriteString("For a job of one stage that has nothing to synchronise, an iteration takes `compute`, wherever it runs.")
 	if p.Placed {
 		b.WriteString(" For other jobs, the least time of an iteration follows from the model of the instance, and has to be believed or computed anew; a schedule on servers takes no less, so that what holds for the pool with least durations holds for it.")
+	}
+	if p.Servers != nil {
+		b.WriteString(" Here the patterns of `instance.txt` have the least time for each way to cut the gang, in units rounded up; the table has the least of them.")
 	}
 	b.WriteString("\n\n| job | name | release µs | duration µs | weight | in units: release | duration | GPUs | weight |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, j := range p.Jobs {

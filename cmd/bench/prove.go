@@ -107,8 +107,9 @@ better one, it goes on with that. With --bound, only that nothing is below that 
 is proven: in seconds, or seconds times weight, as bench solve prints it.
 
 Jobs are gangs that hold their GPUs without a break (class N, or Ns in slots), and the
-GPUs one pool. Where running times depend on the placement, the least ones are taken:
-what is proven then is a bound, and the optimum if the best schedule known meets it.
+GPUs one pool. Where running times depend on the placement, the least ones are taken;
+if the best schedule known costs more than that, the tree goes over servers, and its
+checker is check_servers.py. Where that has no proof, what is proven is a bound.
 
 Exit codes: 0 if the proof is written; 2 for bad flags or instances, where no such
 proof applies, and if a schedule is below --bound; 3 if there is no proof within the
@@ -176,6 +177,16 @@ func (a *app) prove(ctx context.Context, f *proveFlags, path string) error {
 		}
 		sections = append(sections, section)
 	}
+	if p.Placed && best != nil && f.format == tree.Format && p.Value(claim.Value).Cmp(best.Cost(objective)) < 0 {
+		switch made, err := a.proveOnServers(ctx, f, in, objective, best); {
+		case err == nil:
+			p, claim, sections = made.Problem, made.Claim, []proof.Section{made.Section()}
+		case !errors.Is(err, sched.ErrNotApplicable) && !errors.Is(err, proof.ErrLimit):
+			return a.noProof(ctx, p, path, err)
+		default:
+			fmt.Fprintf(a.err, "bench: on servers: %v: the proof is one of a bound\n", err)
+		}
+	}
 	value := p.Value(claim.Value)
 	// What is left to be shown where placements matter is a schedule on servers.
 	reached := claim.Starts != nil && (!p.Placed || best != nil && best.Cost(objective).Cmp(value) == 0)
@@ -202,6 +213,21 @@ func (a *app) prove(ctx context.Context, f *proveFlags, path string) error {
 	}
 	fmt.Fprintf(a.out, "%s says how anybody checks it\n", filepath.Join(f.out, proof.ReadmeName))
 	return nil
+}
+
+// proveOnServers proves the optimum on servers, where the pool has a lower one.
+func (a *app) proveOnServers(ctx context.Context, f *proveFlags, in *sched.Instance, objective sched.Objective, best *verify.Verified) (*tree.Certificate, error) {
+	line, start := a.line(f.quiet), time.Now()
+	line.Begin(func(now time.Time) string { return fmt.Sprintf("proof on servers, %v", now.Sub(start).Round(time.Second)) })
+	defer line.End()
+	made, err := tree.OnServers(ctx, in, objective, best.Schedule(), tree.Limits{Nodes: f.nodes})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := treecheck.Check(made.Problem.Text(), made.Text); err != nil {
+		return nil, &exitError{exitInvalid, fmt.Errorf("the proof just made is refused: %w: please report this, with the instance", err)}
+	}
+	return made, nil
 }
 
 // toProve returns what is to be proven, and the best schedule known, if any.

@@ -91,11 +91,12 @@ func (s *search) forward(n *spreadNode) (next int64, options [][]option, alive b
 		}
 		some := false
 		options = make([][]option, len(n.waiting))
+		kind := s.kinds(n)
 		for i, j := range n.waiting {
 			if s.release[j] > n.now {
 				event(s.release[j])
 			} else if i >= n.asked {
-				options[i] = s.options(n, j)
+				options[i] = s.options(n, kind, j)
 				some = some || len(options[i]) > 0
 			}
 		}
@@ -123,21 +124,21 @@ func (s *search) forward(n *spreadNode) (next int64, options [][]option, alive b
 
 // options returns the ways to start a job now: for each pattern all places that differ,
 // as servers are alike on which the same jobs run and as much was free before.
-func (s *search) options(n *spreadNode, j int) (list []option) {
-	kind := s.kinds(n)
+func (s *search) options(n *spreadNode, kind []int, j int) (list []option) {
 	for _, q := range s.p.Jobs[j].Patterns {
-		ways := [][]int{nil} // servers of the first parts
+		ways, seen := [][]int{nil}, [][]place{} // servers of the first parts
 		for k, part := range q.Parts {
-			seen := map[string]bool{}
 			var longer [][]int
+			seen = seen[:0]
 			for _, way := range ways {
 				for m, size := range s.p.Servers {
 					if size != part.Size || n.free[m] < part.GPUs || slices.Contains(way, m) {
 						continue
 					}
 					next := append(slices.Clone(way), m)
-					if name := signature(kind, next, q.Parts[:k+1]); !seen[name] {
-						seen[name] = true
+					name := signature(kind, next, q.Parts[:k+1])
+					if !slices.ContainsFunc(seen, func(other []place) bool { return slices.Equal(other, name) }) {
+						seen = append(seen, name)
 						longer = append(longer, next)
 					}
 				}
@@ -158,34 +159,39 @@ func (s *search) options(n *spreadNode, j int) (list []option) {
 	return list
 }
 
-// kinds numbers the servers: those that are alike have the same number.
+// kinds returns for each server the first one that is like it.
 func (s *search) kinds(n *spreadNode) []int {
-	kind, number := make([]int, len(s.p.Servers)), map[string]int{}
+	kind, on := make([]int, len(s.p.Servers)), make([][]job, len(s.p.Servers))
 	for m, size := range s.p.Servers {
-		var on []job
 		for _, r := range n.running {
 			if r.held[m] > 0 {
-				on = append(on, job{r.end, r.held[m]})
+				on[m] = append(on[m], job{r.end, r.held[m]})
 			}
 		}
-		slices.SortFunc(on, func(a, b job) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.gang, b.gang)) })
-		name := fmt.Sprint(size, n.before[m], n.free[m], on)
-		if _, known := number[name]; !known {
-			number[name] = len(number)
+		slices.SortFunc(on[m], func(a, b job) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.gang, b.gang)) })
+		for kind[m] = 0; kind[m] < m; kind[m]++ {
+			if k := kind[m]; s.p.Servers[k] == size && n.before[k] == n.before[m] && n.free[k] == n.free[m] && slices.Equal(on[k], on[m]) {
+				break
+			}
 		}
-		kind[m] = number[name]
 	}
 	return kind
 }
 
+// place is some GPUs of a server of some kind.
+type place struct {
+	kind int
+	gpus int64
+}
+
 // signature names the parts of a job with the kinds of their servers.
-func signature(kind, way []int, parts []proof.Part) string {
-	list := make([][2]int64, len(way))
+func signature(kind, way []int, parts []proof.Part) []place {
+	list := make([]place, len(way))
 	for k, m := range way {
-		list[k] = [2]int64{int64(kind[m]), parts[k].GPUs}
+		list[k] = place{kind[m], parts[k].GPUs}
 	}
-	slices.SortFunc(list, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	return fmt.Sprint(list)
+	slices.SortFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.gpus, b.gpus)) })
+	return list
 }
 
 // laterOn sets what the node leaves to the waiting jobs: the first start after now, and

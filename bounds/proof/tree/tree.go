@@ -59,7 +59,8 @@ func Checkers() map[string][]byte {
 // Limits end a search for a proof. They count work, so that results do not depend on the
 // machine. The zero value sets none.
 type Limits struct {
-	Nodes int // nodes of the tree that are asked for an answer
+	Nodes     int // nodes of the tree that are asked for an answer
+	OnServers int // of a tree on servers, if not Nodes
 }
 
 // Certificate is a proof.
@@ -135,20 +136,32 @@ func Optimum(ctx context.Context, in *sched.Instance, obj sched.Objective, s *sc
 			return c, p.Value(c.Claim.Value), nil
 		}
 	}
-	if p, err = proof.NewOnServers(in, obj, in.Class()); err != nil {
-		return nil, nil, err
+	if limits.OnServers > 0 {
+		limits.Nodes = limits.OnServers
 	}
-	if claim.Starts, claim.Held, err = p.Places(s); err != nil {
-		return nil, nil, err
-	}
-	if claim.Value, err = p.EvaluateOn(claim.Starts, claim.Held); err != nil {
-		return nil, nil, err
-	}
-	c, err := Prove(ctx, p, claim, limits)
+	c, err := OnServers(ctx, in, obj, s, limits)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, p.Value(c.Claim.Value), nil
+	return c, c.Problem.Value(c.Claim.Value), nil
+}
+
+// OnServers proves the optimum of an instance on its servers, beginning with a schedule.
+//
+// Errors: those of Prove and proof.NewOnServers.
+func OnServers(ctx context.Context, in *sched.Instance, obj sched.Objective, s *sched.Schedule, limits Limits) (*Certificate, error) {
+	p, err := proof.NewOnServers(in, obj, in.Class())
+	if err != nil {
+		return nil, err
+	}
+	var claim proof.Claim
+	if claim.Starts, claim.Held, err = p.Places(s); err != nil {
+		return nil, err
+	}
+	if claim.Value, err = p.EvaluateOn(claim.Starts, claim.Held); err != nil {
+		return nil, err
+	}
+	return Prove(ctx, p, claim, limits)
 }
 
 // evaluate returns the cost of the schedule of a claim.
