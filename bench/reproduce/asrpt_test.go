@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ func asrptRun() *record.Run {
 			id := fmt.Sprint(inter, k)
 			for o, objective := range []string{"total-jct", "total-completion"} {
 				run.Ratios = append(run.Ratios, record.Ratio{CellID: id, Instance: "pai/00", Objective: objective, Method: m.method, Params: map[string]string{"cluster.inter": inter},
+					Family: "pai", OfferedLoad: record.Some(0.9), UnseenShare: record.Some(0.4), PredictionError: record.Some(0.5),
 					Cost: record.Some(3.6e6 * float64(k+1+10*o)), RatioToLowerBound: record.Some(float64(k + 1 + o))})
 			}
 			for j, train := range []float64{10, 10 * float64(k+1)} {
@@ -42,22 +44,44 @@ func TestASRPTSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{
-		"SPWF|≤ 4.000|≤ 4.000",       // the fourth
-		"WCS-Duration|80.0 %|80.0 %", // A-SRPT, not in this table, is the first, WCS-Duration the fifth
-		"SPWF|≤ 5.000|≤ 5.000",       // total completion time
-		"WCS-Duration|26.7 %|26.7 %", // 11 of 15
-		"SPWF|3.25|3.25",             // (10 + 3·40)/(10 + 3·10)
+	for _, want := range []struct {
+		table, row int
+		text       string
+	}{
+		{0, 3, "SPWF|≤ 4.000|≤ 4.000"},                           // the fourth policy
+		{1, 2, "A-SRPT, tau 1, than WCS-Duration|80.0 %|80.0 %"}, // A-SRPT is the first, WCS-Duration the fifth
+		{1, 7, "A-SRPT-Perfect, tau 1, than WCS-Duration|60.0 %|60.0 %"},
+		{2, 0, "offered load|0.90|0.90"},
+		{2, 1, "unseen|40.0 %|40.0 %"},
+		{2, 2, "error|50.0 %|50.0 %"},
+		{3, 3, "SPWF|3.25|3.25"},       // (10 + 3·40)/(10 + 3·10)
+		{4, 3, "SPWF|≤ 5.000|≤ 5.000"}, // total completion time
 	} {
-		if got := strings.Join(out.Tables[i].Rows[3], "|"); got != want {
-			t.Errorf("table %d: %s, want %s", i, got, want)
+		if got := strings.Join(out.Tables[want.table].Rows[want.row], "|"); got != want.text {
+			t.Errorf("table %d: %s, want %s", want.table, got, want.text)
 		}
 	}
-	if got := strings.Join(out.Tables[4].Columns, "|"); got != "method|1Gbps|50Gbps" {
+	if got := strings.Join(out.Tables[3].Columns, "|"); got != "method|1Gbps|50Gbps" {
 		t.Error(got)
 	}
-	if got := strings.Join(out.Notes, "\n"); !strings.Contains(got, "Ours, total-jct: between 66.7 % and 85.7 % less") {
+	if got := strings.Join(out.Notes, "\n"); !strings.Contains(got, "Ours, pai, total-jct less than the five baselines: A-SRPT, tau 1 between 66.7 % and 85.7 %") {
 		t.Error(got)
+	}
+	want := Ordering{"pai, cluster.inter 1Gbps: A-SRPT, tau 1, below the best baseline", 3.6e6, 3 * 3.6e6}
+	if !slices.Contains(out.Orderings, want) {
+		t.Errorf("%+v lacks %+v", out.Orderings, want)
+	}
+}
+
+// TestASRPTKey: of a method's parameters those stay that tables tell apart.
+func TestASRPTKey(t *testing.T) {
+	for method, want := range map[string]string{
+		"a-srpt": "a-srpt", "spjf(layout=heavy-edge)": "spjf", "a-srpt(tau=100)": "a-srpt tau=100", "a-srpt(tau=0)": "a-srpt",
+		"a-srpt(retrain-every=24h0m0s,tau=100)": "a-srpt daily tau=100", "a-srpt(by=overall,predictor=mean)": "a-srpt by=overall predictor=mean", "a-srpt(predictor=mean)": "a-srpt predictor=mean",
+	} {
+		if got := asrptKey(method); got != want {
+			t.Errorf("%s: %q, want %q", method, got, want)
+		}
 	}
 }
 

@@ -9,24 +9,47 @@ import (
 	"strings"
 
 	"yardstick/bench/record"
-	"yardstick/bench/report/chart"
 	"yardstick/sched"
 )
 
-// asrptRows returns the rows of one objective, by method name without
-// parameters but a tau of 100.
-func asrptRows(run *record.Run, objective sched.Objective) map[string][]record.Ratio {
+// asrptRows returns the rows of one objective, by the method of asrptMethods.
+func asrptRows(ratios []record.Ratio, objective sched.Objective) map[string][]record.Ratio {
 	rows := map[string][]record.Ratio{}
-	for _, r := range run.Ratios {
+	for _, r := range ratios {
 		if r.Objective == objective.String() && r.Cost.Valid {
-			name, _, _ := strings.Cut(r.Method, "(")
-			if strings.HasSuffix(r.Method, asrptPatience) {
-				name += asrptPatience
-			}
+			name := asrptKey(r.Method)
 			rows[name] = append(rows[name], r)
 		}
 	}
 	return rows
+}
+
+// asrptKey is a method's name with those of its parameters that tables tell apart.
+func asrptKey(method string) string {
+	name, params, _ := strings.Cut(strings.TrimSuffix(method, ")"), "(")
+	for param := range strings.SplitSeq(params, ",") {
+		switch key, value, _ := strings.Cut(param, "="); {
+		case param == asrptPatience, key == "predictor":
+			name += " " + param
+		case key == "by" && value != "group":
+			name += " " + param
+		case key == "retrain-every":
+			name += " daily"
+		}
+	}
+	return name
+}
+
+// asrptFamilies are the rows of each family, in order of appearance.
+func asrptFamilies(run *record.Run) (names []string, rows map[string][]record.Ratio) {
+	rows = map[string][]record.Ratio{}
+	for _, r := range run.Ratios {
+		if rows[r.Family] == nil {
+			names = append(names, r.Family)
+		}
+		rows[r.Family] = append(rows[r.Family], r)
+	}
+	return names, rows
 }
 
 // asrptCosts sums costs by the value of a parameter, in seconds.
@@ -68,66 +91,14 @@ func percent(v float64) string {
 	return fmt.Sprintf("%.1f %%", math.Round(1000*v)/10+0) // + 0: no minus zero
 }
 
-// asrptErrors are the absolute errors of the predictions of every method, in
-// iterations.
-func asrptErrors(run *record.Run) map[string][]float64 {
-	errors := map[string][]float64{}
-	for i := range run.Predictions {
-		p := &run.Predictions[i]
-		errors[p.Method] = append(errors[p.Method], math.Abs(float64(p.Error)))
-	}
-	return errors
-}
-
-// asrptFig4 lays out a histogram of the errors of the forest's predictions.
-func asrptFig4(_ context.Context, in Input) (*Output, error) {
-	errors := asrptErrors(in.Runs[0])["a-srpt"]
-	if len(errors) == 0 {
-		return nil, fmt.Errorf("no prediction of a-srpt is in the results")
-	}
-	const width, last = 10, 300
-	counts := make([]int, last/width+2) // 0, then (0, 10], … (290, 300], above
-	for _, e := range errors {
-		switch {
-		case e == 0:
-			counts[0]++
-		case e > last:
-			counts[len(counts)-1]++
-		default:
-			counts[int(math.Ceil(e/width))]++
-		}
-	}
-	table := Table{Title: fmt.Sprintf("%d predictions; error in iterations", len(errors)), Columns: []string{"error", "jobs", "share", "and less"}}
-	line, sum := chart.Line{Name: "forest", Style: chart.Steps}, 0
-	for i, n := range counts {
-		name := fmt.Sprintf("%d to %d", (i-1)*width+1, i*width)
-		switch i {
-		case 0:
-			name = "0"
-		case len(counts) - 1:
-			name = fmt.Sprintf("above %d", last)
-		}
-		sum += n
-		share := float64(n) / float64(len(errors))
-		table.Rows = append(table.Rows, []string{name, strconv.Itoa(n), percent(share), percent(float64(sum) / float64(len(errors)))})
-		line.X, line.Y = append(line.X, float64(i*width)), append(line.Y, 100*share)
-	}
-	exact := float64(counts[0]) / float64(len(errors))
-	near := float64(counts[0]+counts[1]) / float64(len(errors))
-	return &Output{Tables: []Table{table}, Figures: []chart.Figure{{Title: "Errors of the forest's predictions", X: "error, iterations", Y: "share of jobs, %", Lines: []chart.Line{line}}},
-		Notes: []string{
-			"Paper: about 60 % of the jobs are predicted correctly, and a small fraction is off by more than 300 iterations.",
-			fmt.Sprintf("Ours: %s exactly, %s within 10 iterations, %s off by more than 300.", percent(exact), percent(near), percent(float64(counts[len(counts)-1])/float64(len(errors)))),
-		}}, nil
-}
-
 // asrptFig5 lays out total JCT and makespan, means over the three sets of jobs.
 func asrptFig5(_ context.Context, in Input) (*Output, error) {
-	table := Table{Title: "Means over the sets of jobs", Columns: []string{"method", "total JCT, h", "over A-SRPT-Perfect", "over the lower bound", "makespan, h"}}
-	rows := asrptRows(in.Runs[0], sched.TotalJCT)
+	table := Table{Title: "Means over the sets of jobs", Columns: []string{"method", "total JCT, h", "over A-SRPT-Perfect", "over the lower bound", "makespan, h", "unseen", "error"}}
+	rows := asrptRows(in.Runs[0].Ratios, sched.TotalJCT)
 	perfect := asrptCosts(rows["a-srpt-perfect"], "")[""]
 	own := asrptCosts(rows["a-srpt"], "")[""]
 	most := 0.0
+	var orderings []Ordering
 	for _, m := range asrptMethods() {
 		list := rows[m.method]
 		if len(list) == 0 {
@@ -139,49 +110,137 @@ func asrptFig5(_ context.Context, in Input) (*Output, error) {
 		}
 		n := float64(len(list))
 		most = max(most, 1-own/total)
-		table.Rows = append(table.Rows, []string{m.name, number(total/n/3600, 2), number(total/perfect, 3), "≤ " + number(asrptRatios(list, "")[""], 3), number(makespan/n/3600, 2)})
+		unseen, wrong := asrptTold(list)
+		table.Rows = append(table.Rows, []string{m.name, number(total/n/3600, 2), number(total/perfect, 3), "≤ " + number(asrptRatios(list, "")[""], 3), number(makespan/n/3600, 2), unseen, wrong})
+		if m.method != "a-srpt" && m.method != "a-srpt-perfect" {
+			for _, a := range []asrptMethod{{"A-SRPT", "a-srpt"}, {"A-SRPT-Perfect", "a-srpt-perfect"}} {
+				orderings = append(orderings, Ordering{a.name + " below " + m.name, asrptCosts(rows[a.method], "")[""], total})
+			}
+		}
 	}
-	return &Output{Tables: []Table{table}, Notes: []string{
+	return &Output{Tables: []Table{table}, Orderings: orderings, Notes: []string{
 		"Paper: A-SRPT is 7 % above A-SRPT-Perfect, and up to 44 % below the baselines; work-conserving baselines have the shorter makespans.",
-		fmt.Sprintf("Ours: A-SRPT is %s above A-SRPT-Perfect, and up to %s below a baseline.", percent(own/perfect-1), percent(most)),
+		fmt.Sprintf("Ours: A-SRPT is %s above A-SRPT-Perfect, and at best %s below a baseline.", percent(own/perfect-1), percent(most)),
 	}}, nil
 }
 
-// asrptFig9 lays out what the predictor does to A-SRPT.
+// asrptTold is what was predicted, on average over the rows: the share of unseen jobs and the error.
+func asrptTold(rows []record.Ratio) (unseen, wrong string) {
+	var shares, errors []float64
+	for _, r := range rows {
+		if r.UnseenShare.Valid && r.PredictionError.Valid {
+			shares, errors = append(shares, r.UnseenShare.V), append(errors, r.PredictionError.V)
+		}
+	}
+	return percent(average(shares)), percent(average(errors))
+}
+
+// asrptPredictor is a row of Figure 9. Mean and median are of all jobs: those of a
+// group are what the forest comes to, and are here beside.
+type asrptPredictor struct {
+	name, method string
+	error        float64 // published, in iterations; 0 if not
+}
+
+func asrptPredictors() []asrptPredictor {
+	return []asrptPredictor{{"perfect", "a-srpt-perfect", 0}, {"forest", "a-srpt", 369}, {"forest, retrained daily", "a-srpt daily", 0}, {"median of all", "a-srpt by=overall predictor=median", 563},
+		{"mean of all", asrptMeanOfAll, 593}, {"median of the group", "a-srpt predictor=median", 0}, {"mean of the group", "a-srpt predictor=mean", 0}}
+}
+
+// asrptMeanOfAll is the predictor whose mean error is the unit of Figure 4 here.
+const asrptMeanOfAll = "a-srpt by=overall predictor=mean"
+
+// asrptErrors are the absolute errors of the predictions in a family, in iterations,
+// by method.
+func asrptErrors(run *record.Run, rows []record.Ratio) map[string][]float64 {
+	cells := map[string]bool{}
+	for _, r := range rows {
+		cells[r.CellID] = true
+	}
+	errors := map[string][]float64{}
+	for i := range run.Predictions {
+		if p := &run.Predictions[i]; cells[p.CellID] {
+			key := asrptKey(p.Method)
+			errors[key] = append(errors[key], math.Abs(float64(p.Error)))
+		}
+	}
+	return errors
+}
+
+// asrptFig9 lays out what the predictor does to A-SRPT, and how well it predicts.
 func asrptFig9(_ context.Context, in Input) (*Output, error) {
-	errors := asrptErrors(in.Runs[0])
-	published := map[string]string{"forest": "369", "median": "563", "mean": "593", "perfect": "0"}
-	table := Table{Title: "A-SRPT by predictor", Columns: []string{"predictor", "mean error, iterations", "published", "median error"}}
-	objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion}
-	byName := map[sched.Objective]map[string]record.Ratio{}
-	for _, o := range objectives {
-		byName[o] = map[string]record.Ratio{}
-		table.Columns = append(table.Columns, o.String()+" over perfect", "over the lower bound")
-		for _, r := range in.Runs[0].Ratios {
-			if r.Objective == o.String() && r.Cost.Valid {
-				byName[o][r.Method] = r
+	out := &Output{Notes: []string{"Paper: with the forest A-SRPT is 14 % less efficient than with perfect predictions, with the others significantly worse."}}
+	families, of := asrptFamilies(in.Runs[0])
+	for _, family := range families {
+		errors := asrptErrors(in.Runs[0], of[family])
+		unit := average(errors[asrptMeanOfAll])
+		quality := Table{Title: family + ": errors of predictions", Columns: []string{"predictor", "over that of the mean", "paper", "unseen", "right", "mean, iterations", "median"}}
+		costs := Table{Title: family + ": A-SRPT by predictor", Columns: []string{"predictor"}}
+		objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion}
+		for _, tau := range []string{"1", "100"} {
+			for _, o := range objectives {
+				costs.Columns = append(costs.Columns, fmt.Sprintf("%v over perfect, tau %s", o, tau), "over the bound")
 			}
 		}
-	}
-	for _, p := range []struct{ name, method string }{{"perfect", "a-srpt-perfect"}, {"forest", "a-srpt"}, {"median", "a-srpt(predictor=median)"}, {"mean", "a-srpt(predictor=mean)"}} {
-		list := errors[p.method]
-		slices.Sort(list)
-		mean, median := 0.0, "0"
-		for _, e := range list {
-			mean += e / float64(len(list))
-		}
-		if len(list) > 0 {
-			median = strconv.FormatFloat(list[len(list)/2], 'f', 0, 64)
-		}
-		row := []string{p.name, strconv.FormatFloat(mean, 'f', 0, 64), published[p.name], median}
-		for _, o := range objectives {
-			r, ok := byName[o][p.method]
-			if !ok {
-				return nil, fmt.Errorf("no schedule of %s is in the results", p.method)
+		for _, p := range asrptPredictors() {
+			if list := errors[p.method]; len(list) > 0 {
+				slices.Sort(list)
+				right, _ := slices.BinarySearchFunc(list, 10*unit/593, func(e, bar float64) int { // the first above
+					if e <= bar {
+						return -1
+					}
+					return 1
+				})
+				published := absent
+				if p.error > 0 {
+					published = number(p.error/593, 3)
+				}
+				unseen := absent
+				for _, r := range of[family] {
+					if asrptKey(r.Method) == p.method && r.UnseenShare.Valid {
+						unseen = percent(r.UnseenShare.V)
+					}
+				}
+				quality.Rows = append(quality.Rows, []string{p.name, number(average(list)/unit, 3), published, unseen,
+					percent(float64(right) / float64(len(list))), strconv.FormatFloat(average(list), 'f', 0, 64), strconv.FormatFloat(list[len(list)/2], 'f', 0, 64)})
 			}
-			row = append(row, number(r.Cost.V/byName[o]["a-srpt-perfect"].Cost.V, 3), "≤ "+number(r.RatioToLowerBound.V, 3))
+			row := []string{p.name}
+			for _, suffix := range []string{"", " " + asrptPatience} {
+				for _, o := range objectives {
+					rows := asrptRows(of[family], o)
+					own, perfect := rows[p.method+suffix], rows["a-srpt-perfect"+suffix]
+					if len(own) == 0 || len(perfect) == 0 {
+						return nil, fmt.Errorf("no schedule of %s is in the results", p.method+suffix)
+					}
+					row = append(row, number(own[0].Cost.V/perfect[0].Cost.V, 3), "≤ "+number(own[0].RatioToLowerBound.V, 3))
+					if o == sched.TotalJCT && p.method != "a-srpt" {
+						lower, upper, who := rows["a-srpt"+suffix][0].Cost.V, own[0].Cost.V, "the forest below "+p.name
+						if p.name == "perfect" {
+							lower, upper, who = upper, lower, "perfect below the forest"
+						}
+						out.Orderings = append(out.Orderings, Ordering{fmt.Sprintf("%s, tau %s: %s", family, asrptTau(suffix), who), lower, upper})
+					}
+				}
+			}
+			costs.Rows = append(costs.Rows, row)
 		}
-		table.Rows = append(table.Rows, row)
+		out.Tables = append(out.Tables, quality, costs)
 	}
-	return &Output{Tables: []Table{table}, Notes: []string{"Paper: with the forest A-SRPT is 14 % less efficient than with perfect predictions, with the others significantly worse."}}, nil
+	return out, nil
+}
+
+// asrptTau is the value of tau that a key's end says.
+func asrptTau(suffix string) string {
+	if suffix == "" {
+		return "1"
+	}
+	return "100"
+}
+
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
 }

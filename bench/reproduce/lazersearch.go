@@ -175,7 +175,7 @@ func lazerDecisions(ctx context.Context, in Input, startup sched.Time) ([]lazerO
 // shrink together, so that it stays as busy; jobs that are too large for the
 // cluster are left out.
 func lazerInstance(in Input, startup sched.Time) (*sched.Instance, error) {
-	s, err := Suite("lazer-earth", 1)
+	s, err := Suite("lazer-earth", 1, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -8,13 +8,16 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"yardstick/bench"
 	"yardstick/bench/record"
 	"yardstick/bench/report/chart"
 	"yardstick/bench/suite"
+	"yardstick/datasets"
 )
 
 // Item is one table or figure of a paper.
@@ -36,15 +39,16 @@ type Item struct {
 type Input struct {
 	Runs  []*record.Run // one per suite of the item
 	Seed  uint64
-	Scale float64 // of the number of jobs, in (0, 1]
+	Scale float64 // of the paper's size, in (0, 1]
 	Parts Parts   // of what Make computes
 }
 
 // Output is an item made.
 type Output struct {
-	Tables  []Table
-	Figures []chart.Figure
-	Notes   []string // what these numbers say beside the published ones
+	Tables    []Table
+	Figures   []chart.Figure
+	Notes     []string   // what these numbers say beside the published ones
+	Orderings []Ordering // of one draw
 }
 
 // Table is a rectangle of text.
@@ -79,23 +83,121 @@ var suites embed.FS
 // maxJobs is more than a paper has: the suites here take the memory that they need.
 const maxJobs = 10_000_000
 
-// PlanFile returns the named suite with the number of jobs of every slice
-// multiplied by scale, at least one.
-func PlanFile(name string, scale float64) (*bench.PlanFile, error) {
+// PlanFile returns the named suite at a scale, in (0, 1], drawn by a seed. Where its
+// traces say at which rate jobs come, the scale is of the jobs, the servers and
+// the rate alike, so that the load is the same over the same time. Elsewhere it
+// is of the number of jobs of every slice alone.
+func PlanFile(name string, scale float64, seed uint64) (*bench.PlanFile, error) {
 	data, err := suites.ReadFile("suites/" + name + ".yaml")
 	if err != nil {
 		return nil, err
 	}
 	f := &bench.PlanFile{Suite: name + ".yaml", Text: string(data), MaxJobs: maxJobs}
-	if scale != 1 {
+	switch {
+	case scale == 1:
+	case strings.Contains(f.Text, rateKnob):
+		s, err := f.Parse()
+		if err != nil {
+			return nil, err
+		}
+		f.Settings = thinned(s, scale)
+	default:
 		f.Settings = []string{fmt.Sprintf("scale=%v", scale)}
+	}
+	if seed != 1 { // that of the files
+		f.Settings = append(f.Settings, fmt.Sprint("draw=", seed))
 	}
 	return f, nil
 }
 
+// rateKnob is the knob of generated traces that says at which rate jobs come.
+const rateKnob = "interArrival="
+
+// thinned are the settings that make of a suite one of a part of its jobs, past ones
+// too, on that part of its servers in the same time. A cluster of one server stays,
+// with its jobs, and learns from a shorter past. All sources are of one trace, and
+// differ in no number that is scaled.
+func thinned(s *suite.Suite, scale float64) []string {
+	src := &s.Instances[0]
+	of := func(n int) int { return max(int(math.Round(float64(n)*scale)), 1) }
+	name, query, _ := strings.Cut(src.Trace, "?")
+	knobs := strings.Split(query, "&")
+	whole := src.Cluster.Servers == 1
+	for i, knob := range knobs {
+		if jobs, ok := strings.CutPrefix(knob, "jobs="); ok {
+			n, _ := strconv.Atoi(jobs)
+			knobs[i] = fmt.Sprint("jobs=", of(n))
+		}
+		if every, ok := strings.CutPrefix(knob, rateKnob); ok && !whole {
+			seconds, _ := strconv.ParseFloat(strings.TrimSuffix(every, "s"), 64)
+			knobs[i] = fmt.Sprintf("%s%vs", rateKnob, seconds/scale)
+		}
+	}
+	settings := []string{"trace=" + name + "?" + strings.Join(knobs, "&")}
+	if src.History != nil {
+		settings = append(settings, fmt.Sprint("history=", of(*src.History)))
+	}
+	if src.Slice.At.Rule == datasets.AtIndex {
+		settings = append(settings, fmt.Sprint("slice.at=", of(src.Slice.At.Index)))
+	}
+	if whole {
+		return settings
+	}
+	jobs := fmt.Sprint(of(src.Slice.Jobs))
+	if s.Matrix != nil {
+		for _, axis := range s.Matrix.Axes {
+			if axis.Key != "slice.jobs" {
+				continue
+			}
+			var list []string
+			for _, v := range axis.Values {
+				n, _ := v.(uint64)
+				list = append(list, fmt.Sprint(of(int(n))))
+			}
+			jobs = strings.Join(list, ",")
+		}
+	}
+	return append(settings, "slice.jobs="+jobs, fmt.Sprint("cluster.servers=", of(src.Cluster.Servers)))
+}
+
+// Thinned reports whether the item at a scale has the load of the whole: what it is
+// made of is no suite, or such as PlanFile makes smaller in all respects.
+func (i *Item) Thinned() (bool, error) {
+	for _, name := range i.Suites {
+		data, err := suites.ReadFile("suites/" + name + ".yaml")
+		if err != nil || !strings.Contains(string(data), rateKnob) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Unpublished takes the published numbers out of an output: columns and rows that
+// say paper, and notes of what the paper has.
+func (o *Output) Unpublished() {
+	for t := range o.Tables {
+		table := &o.Tables[t]
+		for c := range table.Columns {
+			if strings.HasPrefix(table.Columns[c], publishedColumn) {
+				for _, row := range table.Rows {
+					row[c] = absent
+				}
+			}
+		}
+		for _, row := range table.Rows {
+			if i := slices.Index(row, publishedColumn); i >= 0 {
+				for c := i + 1; c < len(row); c++ {
+					row[c] = absent
+				}
+			}
+		}
+	}
+	o.Notes = slices.DeleteFunc(o.Notes, func(n string) bool { return strings.HasPrefix(n, "Paper:") })
+}
+
 // Suite is the suite of PlanFile.
-func Suite(name string, scale float64) (*suite.Suite, error) {
-	f, err := PlanFile(name, scale)
+func Suite(name string, scale float64, seed uint64) (*suite.Suite, error) {
+	f, err := PlanFile(name, scale, seed)
 	if err != nil {
 		return nil, err
 	}

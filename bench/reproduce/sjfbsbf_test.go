@@ -124,7 +124,7 @@ func TestSharingSweep(t *testing.T) {
 
 // TestSharingLoadScales: the sweep of the number of jobs scales as a whole.
 func TestSharingLoadScales(t *testing.T) {
-	s, err := Suite("sjf-bsbf-load", 0.1)
+	s, err := Suite("sjf-bsbf-load", 0.1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ import (
 // of every source too. A key of a source, such as slice.jobs, with one value
 // replaces it in every source that builds instances from a trace, and with
 // several sweeps it as the matrix does. scale multiplies the number of jobs of
-// every slice.
+// every slice. draw is another draw of everything random: the suite's seed, and that
+// of every generated trace.
 func (s *Suite) override(settings []string) error {
 	settings = slices.Clone(settings)
 	slices.SortStableFunc(settings, func(a, b string) int {
@@ -71,6 +72,8 @@ func (s *Suite) set(key string, values []any) error {
 		return s.decode(key, values[0])
 	case "scale":
 		return s.scale(values)
+	case "draw":
+		return s.draw(values)
 	case "apiVersion", "instances", "matrix":
 		return errors.New("it can be changed in the suite's file alone")
 	}
@@ -105,6 +108,24 @@ func (s *Suite) set(key string, values []any) error {
 		return nil
 	}
 	return refused
+}
+
+// draw sets the seeds of the suite and of its generated traces.
+func (s *Suite) draw(values []any) error {
+	seed, ok := values[0].(uint64)
+	if !ok || len(values) != 1 {
+		return errors.New("it takes one seed, a whole number")
+	}
+	for i := range s.Instances {
+		src := &s.Instances[i]
+		if _, _, ok, _ := generated(src.Trace); !ok {
+			continue
+		}
+		name, query, _ := strings.Cut(src.Trace, "?")
+		knobs := slices.DeleteFunc(strings.Split(query, "&"), func(knob string) bool { return strings.HasPrefix(knob, "seed=") })
+		src.Trace = name + "?" + strings.Join(append(knobs, fmt.Sprint("seed=", seed)), "&")
+	}
+	return s.decode("seed", seed)
 }
 
 // scale multiplies the number of jobs of every slice, swept or not, and rounds it

@@ -360,5 +360,6 @@ func suiteKeys(source bool) map[string]*schemaNode {
 		delete(keys, fixed) // changed in the file alone
 	}
 	keys["scale"] = &schemaNode{Description: "Factor of the number of jobs of every slice"}
+	keys["draw"] = &schemaNode{Description: "Another draw: the seed of the suite and of every generated trace"}
 	return keys
 }

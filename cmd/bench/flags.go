@@ -31,7 +31,8 @@ func between[T int | int64 | time.Duration](least, most T, into *T) pflag.Value 
 
 // The largest numbers of what flags ask for.
 const (
-	maxWorkers        = 1_000   // cells, searches and checks at a time
+	maxWorkers        = 1_000 // cells, searches and checks at a time
+	maxDraws          = 1_000
 	maxShards         = 100_000 // parts of a run, and tasks
 	maxFragmentations = 10_000
 	maxHuntedJobs     = 1_000

@@ -223,18 +223,18 @@ func keptParts(t *testing.T, dir string) (ids []string) {
 // A table that is computed in parts keeps those that are finished, and goes on.
 func TestInterruptReproduce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	c := interruptCommand(t, func(string, float64) bool { return len(keptParts(t, dir)) >= 2 }, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "-o", dir)
+	c := interruptCommand(t, func(string, float64) bool { return len(keptParts(t, dir)) >= 2 }, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "--draws", "1", "-o", dir)
 	c.check(t, " of 6 parts are kept in "+filepath.Join(dir, "cells"), `go on with "bench reproduce asrpt-table2 --scale 0.05 --seed 5 -o `+dir+`"`)
 	kept := keptParts(t, dir)
 	if len(kept) == 6 {
 		t.Fatal("nothing was left to do")
 	}
-	out := mustRun(t, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "-o", dir, "-q")
+	out := mustRun(t, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "--draws", "1", "-o", dir, "-q")
 	all := keptParts(t, dir)
 	if len(all) != 6 || !slices.Equal(all[:len(kept)], kept) {
 		t.Errorf("%d parts after %d: some were computed again", len(all), len(kept))
 	}
-	if again := mustRun(t, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "-o", dir, "-q"); again != out || len(keptParts(t, dir)) != 6 {
+	if again := mustRun(t, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "--draws", "1", "-o", dir, "-q"); again != out || len(keptParts(t, dir)) != 6 {
 		t.Errorf("with all parts at hand: %s, want %s", again, out)
 	}
 }

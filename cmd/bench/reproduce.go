@@ -23,6 +23,7 @@ type reproduceFlags struct {
 	suites  string // of the results of suites, which items share
 	scale   float64
 	seed    uint64
+	draws   int
 	workers int
 	force   bool
 	quiet   bool
@@ -35,7 +36,9 @@ func (a *app) reproduceCommand() *cobra.Command {
 		Short: "Run a paper's table or figure and print it beside the published numbers",
 		Long: `Runs the suite behind a table or figure of a paper, at the paper's own job count and
 cluster or at a scale of it, prints our numbers beside the published ones and says
-what differs and why. Figures are written as SVG. Items that are made of one suite
+what differs and why. Everything random is drawn several times: the numbers are
+medians with their ranges, and the orderings say on how many draws they hold. Figures
+are written as SVG. Items that are made of one suite
 share its results, in results/reproduce/suites, or in the directory given. Without
 a name, lists what there is. Interrupted, the same command goes on where it was.`,
 		Example: `  bench reproduce
@@ -49,8 +52,10 @@ a name, lists what there is. Interrupted, the same command goes on where it was.
 		},
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "directory of results and figures (default results/reproduce/NAME)")
-	c.Flags().Float64Var(&f.scale, "scale", 1, "fraction of the paper's number of jobs")
-	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of what no suite holds")
+	c.Flags().Float64Var(&f.scale, "scale", 1, "fraction of the paper's size: of jobs, and where the load stays so, of servers")
+	f.draws = 5
+	c.Flags().Var(between(1, maxDraws, &f.draws), "draws", "number of draws, with the seeds from --seed on")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the first draw")
 	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
@@ -81,6 +86,9 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	if f.seed != 1 {
 		words = append(words, "--seed", fmt.Sprint(f.seed))
 	}
+	if f.draws != 5 {
+		words = append(words, "--draws", fmt.Sprint(f.draws))
+	}
 	if f.out != "" {
 		words = append(words, "-o", f.out)
 	}
@@ -94,20 +102,21 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	} else {
 		f.suites = f.out
 	}
-	in := reproduce.Input{Seed: f.seed, Scale: f.scale}
-	for i, suite := range item.Suites {
-		if ctx.Err() != nil {
-			return interrupted(fmt.Sprintf("%d of %d suites are finished and kept in %s", i, len(item.Suites), f.suites), fmt.Sprintf("go on with %q", again))
-		}
-		run, err := a.runReproduction(ctx, suite, again, f)
+	var draws []*reproduce.Output
+	for seed := f.seed; seed < f.seed+uint64(f.draws); seed++ {
+		out, err := a.draw(ctx, &item, seed, f, again)
 		if err != nil {
 			return err
 		}
-		in.Runs = append(in.Runs, run)
+		draws = append(draws, out)
 	}
-	out, err := a.makeItem(ctx, &item, in, f, again)
+	out := reproduce.Combine(draws)
+	thinned, err := item.Thinned()
 	if err != nil {
 		return err
+	}
+	if f.scale != 1 && !thinned {
+		out.Unpublished()
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
@@ -127,8 +136,11 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	if err := item.Write(&text, out); err != nil {
 		return err
 	}
-	if f.scale != 1 {
-		fmt.Fprintf(&text, "\nAt scale %v: suites with that fraction of the paper's jobs.\n", f.scale)
+	switch {
+	case f.scale != 1 && thinned:
+		fmt.Fprintf(&text, "\nAt scale %v: that fraction of the paper's jobs, past ones and servers, in the same time.\n", f.scale)
+	case f.scale != 1:
+		fmt.Fprintf(&text, "\nAt scale %v: that fraction of the paper's jobs on its cluster. The load is not the paper's, and its numbers are left out.\n", f.scale)
 	}
 	path := filepath.Join(f.out, name+".txt")
 	if err := a.writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text.String()); return err }); err != nil {
@@ -136,6 +148,22 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	}
 	_, err = io.WriteString(a.out, text.String())
 	return err
+}
+
+// draw runs the suites of an item on one draw, and makes it.
+func (a *app) draw(ctx context.Context, item *reproduce.Item, seed uint64, f reproduceFlags, again string) (*reproduce.Output, error) {
+	in := reproduce.Input{Seed: seed, Scale: f.scale}
+	for i, suite := range item.Suites {
+		if ctx.Err() != nil {
+			return nil, interrupted(fmt.Sprintf("%d of %d suites of draw %d are finished and kept in %s", i, len(item.Suites), seed, f.suites), fmt.Sprintf("go on with %q", again))
+		}
+		run, err := a.runReproduction(ctx, suite, seed, again, f)
+		if err != nil {
+			return nil, err
+		}
+		in.Runs = append(in.Runs, run)
+	}
+	return a.makeItem(ctx, item, in, f, again)
 }
 
 // makeItem makes an item. The parts that it computes are kept in a journal in the item's
@@ -183,8 +211,8 @@ func (a *app) makeItem(ctx context.Context, item *reproduce.Item, in reproduce.I
 }
 
 // runReproduction runs one suite of an item and returns its records.
-func (a *app) runReproduction(ctx context.Context, suite, again string, f reproduceFlags) (*record.Run, error) {
-	file, err := reproduce.PlanFile(suite, f.scale)
+func (a *app) runReproduction(ctx context.Context, suite string, seed uint64, again string, f reproduceFlags) (*record.Run, error) {
+	file, err := reproduce.PlanFile(suite, f.scale, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +220,7 @@ func (a *app) runReproduction(ctx context.Context, suite, again string, f reprod
 	if err != nil {
 		return nil, err
 	}
-	flags := runFlags{out: filepath.Join(f.suites, suite), workers: f.workers, force: f.force, quiet: f.quiet, again: again, silent: true}
+	flags := runFlags{out: filepath.Join(f.suites, fmt.Sprintf("%s-seed%d", suite, seed)), workers: f.workers, force: f.force, quiet: f.quiet, again: again, silent: true}
 	if err := a.runPlan(ctx, flags, file, plan, nil); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"yardstick/bench/reproduce"
 	"yardstick/bench/suite"
 	"yardstick/bench/tables"
-	"yardstick/datasets"
 	"yardstick/internal/tier"
 	"yardstick/sched"
 )
@@ -38,13 +37,10 @@ func TestReproduce(t *testing.T) {
 	for _, p := range []reproduced{
 		{
 			prefix: "asrpt-", items: 7, brief: "asrpt-fig5",
-			scales: map[string]float64{"asrpt-fig4": 0.001, "asrpt-fig5": 0.2, "asrpt-fig6": 0.001, "asrpt-fig7": 0.001, "asrpt-fig8": 0.001, "asrpt-fig9": 0.001},
-			shrink: func(s *suite.Source) {
-				s.Trace = "builtin:pai?jobs=2000"
-				history := 200
-				s.History = &history
-				if s.Slice.At.Rule == datasets.AtIndex {
-					s.Slice.At.Index = 200
+			scales: map[string]float64{"asrpt-fig5": 0.004, "asrpt-fig6": 0.004, "asrpt-fig7": 0.004, "asrpt-fig8": 0.004, "asrpt-fig9": 0.004, "asrpt-loads": 0.004},
+			shrink: func(s *suite.Source) { // configurations need more servers than a small share of them
+				if s.Cluster.Servers > 1 {
+					s.Cluster.Servers, s.Slice.Jobs = 16, s.Slice.Jobs/10
 				}
 			},
 			check: bounded,
@@ -123,7 +119,7 @@ func (p *reproduced) run(t *testing.T, name string) *record.Run {
 	if !tier.All() {
 		scale /= 4
 	}
-	s, err := reproduce.Suite(name, scale)
+	s, err := reproduce.Suite(name, scale, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +215,17 @@ func checkOutput(t *testing.T, item *reproduce.Item, out *reproduce.Output) {
 // at all with its results.
 func TestReproduceShares(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.06", "-q")
-	code, out, errOut := benchCommand(t, "reproduce", "sjf-bsbf-fig4", "--scale", "0.06", "-q")
+	mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.06", "--draws", "2", "-q")
+	code, out, errOut := benchCommand(t, "reproduce", "sjf-bsbf-fig4", "--scale", "0.06", "--draws", "2", "-q")
 	if code != 0 || !strings.Contains(errOut, "cells were finished before") || !strings.Contains(out, "Average queueing time by task") {
 		t.Errorf("the second item ends with %d: %s\n%s", code, errOut, out)
 	}
-	for _, path := range []string{"sjf-bsbf-fig4-0.06/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.06/sjf-bsbf-table2.txt", "suites-0.06/sjf-bsbf-physical/manifest.json"} {
+	for _, path := range []string{"sjf-bsbf-fig4-0.06/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.06/sjf-bsbf-table2.txt", "suites-0.06/sjf-bsbf-physical-seed2/manifest.json"} {
 		if _, err := os.Stat(filepath.Join("results", "reproduce", path)); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, _, errOut := benchCommand(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.03", "-q"); strings.Contains(errOut, "finished before") {
+	if _, _, errOut := benchCommand(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.03", "--draws", "2", "-q"); strings.Contains(errOut, "finished before") {
 		t.Errorf("another scale: %s", errOut)
 	}
 }

@@ -83,7 +83,7 @@ func campaigns() []campaign {
 			return nil // which of equal bounds comes first is a matter of time
 		}},
 		{"hunt", []string{"hunt", "--policy", "fifo", "--model", "gang", "--jobs", "4", "--gpus", "2", "--evaluations", "2000", "-o", "out.json", "-q"}, nil, file("out.json")},
-		{"reproduce", []string{"reproduce", item, "--scale", "0.01", "-q", "-o", "r"}, nil, nil},
+		{"reproduce", []string{"reproduce", item, "--scale", "0.01", "--draws", "1", "-q", "-o", "r"}, nil, nil},
 		{"place", []string{"place", "--profile", "builtin:v100/vgg19", "--gpus", "4", "--cluster", "4x4", "--fragmentations", "3", "--methods", "heavy-edge,chain,min-alpha", "-q", "-o", "r"}, nil, nil},
 		{"generate", []string{"dataset", "generate", "--like", "philly", "--jobs", "20000", "-o", "out.parquet"}, nil, func(t testing.TB, dir string) []string {
 			return []string{must(t, dir, "dataset", "describe", "out.parquet")}
