@@ -176,7 +176,7 @@ func asrptFig9(_ context.Context, in Input) (*Output, error) {
 		unit := average(errors[asrptMeanOfAll])
 		quality := Table{Title: family + ": errors of predictions", Columns: []string{"predictor", "over that of the mean", "paper", "unseen", "right", "mean, iterations", "median"}}
 		costs := Table{Title: family + ": A-SRPT by predictor", Columns: []string{"predictor"}}
-		objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion}
+		objectives := []sched.Objective{sched.TotalJCT, sched.TotalCompletion} // orderings are of the first
 		for _, tau := range []string{"1", "100"} {
 			for _, o := range objectives {
 				costs.Columns = append(costs.Columns, fmt.Sprintf("%v over perfect, tau %s", o, tau), "over the bound")
@@ -206,14 +206,14 @@ func asrptFig9(_ context.Context, in Input) (*Output, error) {
 			}
 			row := []string{p.name}
 			for _, suffix := range []string{"", " " + asrptPatience} {
-				for _, o := range objectives {
+				for k, o := range objectives {
 					rows := asrptRows(of[family], o)
 					own, perfect := rows[p.method+suffix], rows["a-srpt-perfect"+suffix]
 					if len(own) == 0 || len(perfect) == 0 {
 						return nil, fmt.Errorf("no schedule of %s is in the results", p.method+suffix)
 					}
 					row = append(row, number(own[0].Cost.V/perfect[0].Cost.V, 3), "≤ "+number(own[0].RatioToLowerBound.V, 3))
-					if o == sched.TotalJCT && p.method != "a-srpt" {
+					if k == 0 && p.method != "a-srpt" {
 						lower, upper, who := rows["a-srpt"+suffix][0].Cost.V, own[0].Cost.V, "the forest below "+p.name
 						if p.name == "perfect" {
 							lower, upper, who = upper, lower, "perfect below the forest"

@@ -316,3 +316,30 @@ func TestParseRefs(t *testing.T) {
 		}
 	}
 }
+
+// TestDraw: another draw changes the seed of the suite and of every generated trace,
+// and nothing else; of other traces it changes the windows alone.
+func TestDraw(t *testing.T) {
+	text := "name: s\nmethods: [fifo]\nreferences: [lb0]\ninstances:\n  - {name: a, trace: \"builtin:pai?jobs=50&seed=3\", tooLarge: drop}\n  - {name: b, trace: \"builtin:pai?jobs=50\", tooLarge: drop}\n  - {name: c, tooLarge: drop}\n"
+	want, err := Parse("s.yaml", []byte(strings.NewReplacer("&seed=3", "&seed=9", "builtin:pai?jobs=50\"", "builtin:pai?jobs=50&seed=9\"").Replace(text)+"seed: 9\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("s.yaml", []byte(text), "draw=9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Instances {
+		if got.Instances[i].Trace != want.Instances[i].Trace {
+			t.Errorf("%s: the trace is %s, want %s", want.Instances[i].Name, got.Instances[i].Trace, want.Instances[i].Trace)
+		}
+	}
+	if got.Seed != 9 {
+		t.Errorf("the seed is %d", got.Seed)
+	}
+	for _, bad := range []string{"draw=x", "draw=1,2", "draw=-1", "draw=1.5"} {
+		if _, err := Parse("s.yaml", []byte(text), bad); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
