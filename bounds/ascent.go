@@ -29,6 +29,10 @@ type ascent struct {
 	spread bool // jobs pay for the cheapest time, see leastSpread
 	heap   basket[float64]
 
+	// Where a job has been started of late, in the mean; nil if nobody asks. By job of
+	// the instance.
+	mean []float64
+
 	iterations, steps int // evaluations of L, and starts looked at in them
 }
 
@@ -202,6 +206,10 @@ func (a *ascent) choose(b *buyer) float64 {
 			best, bestAt, bestFrom, bestTo = cost, at, from, to
 			limit = b.release + best/b.weight
 		}
+	}
+	if a.mean != nil {
+		const last = 50 // evaluations, about
+		a.mean[b.id] += (bestAt - a.mean[b.id]) / float64(min(last, a.iterations+1))
 	}
 	a.hold(bestFrom, bestAt, b.gang)
 	a.hold(bestTo, bestAt+b.length, -b.gang)

@@ -25,10 +25,11 @@ const MaxLevel = 8
 
 // Lower is the lower side of a bracket.
 type Lower struct {
-	Bound               // the largest one found; its Proof makes the certificate
-	Tried       []Bound // every one found, in the order of their making
-	Prices      *Prices // of GPUs, those of the row bound; nil where there is none
-	Interrupted bool    // the context ended before the search did; what was found is proven
+	Bound                    // the largest one found; its Proof makes the certificate
+	Tried       []Bound      // every one found, in the order of their making
+	Prices      *Prices      // of GPUs, those of the row bound; nil where there is none
+	Starts      []sched.Time // see [Dual]
+	Interrupted bool         // the context ended before the search did; what was found is proven
 }
 
 // Bracketing returns the best lower bound, of those of this package, on the cost of
@@ -70,7 +71,7 @@ func Bracketing(ctx context.Context, in *sched.Instance, obj sched.Objective, cl
 		}
 		d, err := Lagrangian(ctx, in, obj, LagrangianOptions{Class: kind, Effort: e.Level, Upper: e.Upper})
 		if err == nil {
-			out.Prices, out.Interrupted, err = d.Prices, d.Interrupted, add(d.Bound, nil)
+			out.Prices, out.Starts, out.Interrupted, err = d.Prices, d.Starts, d.Interrupted, add(d.Bound, nil)
 		}
 		if err != nil && !errors.Is(err, sched.ErrNotApplicable) {
 			return nil, err

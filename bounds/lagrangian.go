@@ -49,7 +49,11 @@ const (
 // Dual is a lower bound with the prices that prove it.
 type Dual struct {
 	Bound
-	Prices      *Prices
+	Prices *Prices
+	// Starts are where jobs of class N start in the relaxation, about: the mean of
+	// the cheapest starts under the last prices that were tried, by job. They prove
+	// nothing. Nil for other classes.
+	Starts      []sched.Time
 	Iterations  int
 	Interrupted bool // the context ended before the search did; the bound is proven all the same
 }
@@ -88,8 +92,14 @@ func Lagrangian(ctx context.Context, in *sched.Instance, obj sched.Objective, op
 		return nil, err
 	}
 	s := newPriceSearch(w, obj, &opt)
+	if opt.Class == sched.N {
+		s.climber.mean = make([]float64, len(w.length))
+	}
 	grid, price := s.run(ctx)
 	out := &Dual{Prices: NewPrices(grid, price, s.scale), Iterations: s.climber.iterations, Interrupted: ctx.Err() != nil}
+	for j, t := range s.climber.mean {
+		out.Starts = append(out.Starts, max(w.in.Jobs[j].Release, sched.Time(t)))
+	}
 	if out.Bound, err = out.Prices.bound(opt.Class, w, obj); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (b *Bracket) Run(ctx context.Context) error {
 	if b.Objective.Maximised() {
 		return fmt.Errorf("bracket: %w to %v: that is maximised", sched.ErrNotApplicable, b.Objective)
 	}
-	var prices *bounds.Prices
+	var relaxed *bounds.Lower
 	for round := range max(1, b.Effort) + 1 {
 		if ctx.Err() != nil || b.closed() {
 			break
@@ -106,7 +106,7 @@ func (b *Bracket) Run(ctx context.Context) error {
 			return err
 		}
 		if lower != nil && lower.Prices != nil {
-			prices = lower.Prices
+			relaxed = lower
 		}
 		if round == 0 && (b.Policies || b.Instance.Model.Slotted()) {
 			if err := b.policies(ctx); err != nil {
@@ -114,7 +114,7 @@ func (b *Bracket) Run(ctx context.Context) error {
 			}
 		}
 		if round > 0 && ctx.Err() == nil && !b.closed() {
-			if err := b.search(ctx, round, prices); err != nil {
+			if err := b.search(ctx, round, relaxed); err != nil {
 				return err
 			}
 		}
@@ -202,8 +202,11 @@ func (b *Bracket) policies(ctx context.Context) error {
 }
 
 // search looks for a better schedule, from the best one of class N and the prices.
-func (b *Bracket) search(ctx context.Context, round int, prices *bounds.Prices) error {
-	o := offline.Options{Effort: min(round, offline.MaxEffort), Seed: 1000*b.Seed + uint64(round), Workers: b.Workers, Prices: prices}
+func (b *Bracket) search(ctx context.Context, round int, relaxed *bounds.Lower) error {
+	o := offline.Options{Effort: min(round, offline.MaxEffort), Seed: 1000*b.Seed + uint64(round), Workers: b.Workers}
+	if relaxed != nil {
+		o.Prices, o.Starts = relaxed.Prices, relaxed.Starts
+	}
 	if b.Upper != nil && b.Upper.Class().Kind == sched.N {
 		o.Schedules = []*sched.Schedule{b.Upper.Schedule()}
 	}

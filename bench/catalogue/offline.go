@@ -29,7 +29,7 @@ func windowSearch(ref suite.MethodRef) (bench.Method, error) {
 		dual, err := bounds.Lagrangian(ctx, problem.Instance, objective, bounds.LagrangianOptions{})
 		switch {
 		case err == nil:
-			o.Prices = dual.Prices
+			o.Prices, o.Starts = dual.Prices, dual.Starts
 		case !errors.Is(err, sched.ErrNotApplicable): // there are prices of totals only
 			return bench.Outcome{}, err
 		}

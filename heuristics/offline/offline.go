@@ -44,6 +44,8 @@ type Options struct {
 	Workers int
 	// Prices are those of a bound on the same objective, or nil. They make starts.
 	Prices *bounds.Prices
+	// Starts are those of the bound's relaxation, by job, or nil. They make starts too.
+	Starts []sched.Time
 	// Schedules are known schedules of class N of the instance, which have passed
 	// the verifier. The result is no worse than any of them.
 	Schedules []*sched.Schedule
@@ -159,6 +161,16 @@ func (f *finder) construct(ctx context.Context) error {
 			add(name("prices", alpha), b.start, b)
 		}
 	}
+	if f.o.Starts != nil {
+		for _, alpha := range shares {
+			if ctx.Err() != nil {
+				break
+			}
+			b := newBoard(p, f.times, false)
+			b.serial(p.sorted(func(i int32) float64 { return float64(f.o.Starts[i]) + alpha*float64(p.jobs[i].short) }))
+			add(name("relaxed", alpha), b.start, b)
+		}
+	}
 	slices.SortStableFunc(list, func(x, y ordered) int { return cmp.Compare(x.cost, y.cost) })
 	if !f.p.spread {
 		if len(list) > 0 {
@@ -186,7 +198,8 @@ func (f *finder) construct(ctx context.Context) error {
 
 func name(kind string, share float64) string {
 	return map[string][]string{"list": {"list d", "list d·g^¼", "list d·g^½", "list d·g^¾", "list d·g"},
-		"prices": {"prices", "prices+¼d", "prices+½d", "prices+¾d", "prices+d"}}[kind][int(4*share)]
+		"prices":  {"prices", "prices+¼d", "prices+½d", "prices+¾d", "prices+d"},
+		"relaxed": {"relaxed", "relaxed+¼d", "relaxed+½d", "relaxed+¾d", "relaxed+d"}}[kind][int(4*share)]
 }
 
 // held makes sure that the pool's profile has the jobs of the board.
@@ -258,41 +271,43 @@ func (f *finder) asGiven(s *sched.Schedule, starts, ends []int64) (*board, bool)
 	return b, true
 }
 
-// effort returns the moves of a search and how many there are in each of two rounds.
-func (f *finder) effort() (moves, searches int) {
+// round is some searches that begin from one schedule, each with so many moves.
+type round struct{ searches, moves int }
+
+// rounds returns the rounds of an effort. What a search finds hangs on its first moves,
+// so that the first round has many short ones.
+func (f *finder) rounds() []round {
 	e := min(max(1, f.o.Effort), MaxEffort)
-	moves, searches = 40_000, 1
+	moves := 40_000
 	for range e - 1 {
 		moves *= 3
-	}
-	if e > 1 {
-		searches = 2
 	}
 	if f.o.Moves > 0 {
 		moves = f.o.Moves
 	}
-	return moves, searches
+	if e == 1 {
+		return []round{{4, moves / 8}, {1, moves - moves/8*4}}
+	}
+	return []round{{8, moves / 8}, {2, moves / 2}, {2, moves}}
 }
 
-// heat is the first threshold, in tenths of the mean wait: three up to 500 jobs, none
-// from 20,000 on.
+// heat is the first threshold, in tenths of the mean wait: three up to 500 jobs, and
+// little for thousands.
 func heat(n int) float64 {
-	return 3 * min(1, max(0, math.Log(20_000/float64(n))/math.Log(40)))
+	x := min(1, 500/float64(n))
+	return 3 * x * x
 }
 
 // improve searches from the best start, with several seeds, and then from the best of
 // what they found.
 func (f *finder) improve(ctx context.Context) (*Result, error) {
-	moves, searches := f.effort()
-	rounds := min(2, searches)
 	from, h := f.best, heat(len(f.p.jobs))
-	for round := range rounds {
-		ends := make([]*search, searches)
-		made := make([]int, searches)
-		f.parallel(searches, func(k int) {
-			s := newSearch(f.copyOf(from.board), f.o.Seed*64+uint64(round*searches+k))
+	for n, r := range f.rounds() {
+		ends, made := make([]*search, r.searches), make([]int, r.searches)
+		f.parallel(r.searches, func(k int) {
+			s := newSearch(f.copyOf(from.board), f.o.Seed*64+uint64(8*n+k))
 			ends[k] = s
-			made[k] = s.run(ctx, moves, h/float64(1+round*round))
+			made[k] = s.run(ctx, r.moves, h/float64(1+n*n))
 			f.tell(s.cost)
 		})
 		for k, s := range ends {

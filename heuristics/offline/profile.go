@@ -114,6 +114,25 @@ func (p *profile) peak(from, to int64) int32 {
 	return most
 }
 
+// above returns the first time in [from, to) at which more than level GPUs are held, and
+// false if there is none.
+func (p *profile) above(from, to int64, level int32) (int64, bool) {
+	k, i := p.locate(from)
+	for ; k < len(p.chunks) && p.first[k] < to; k, i = k+1, 0 {
+		c := p.chunks[k]
+		p.steps++
+		if c.high+c.lazy <= level {
+			continue
+		}
+		for ; i < c.n && c.at[i] < to; i++ {
+			if c.level[i]+c.lazy > level {
+				return max(from, c.at[i]), true
+			}
+		}
+	}
+	return 0, false
+}
+
 // next returns the first breakpoint after t, and false if there is none.
 func (p *profile) next(t int64) (int64, bool) {
 	k, i := p.locate(t)

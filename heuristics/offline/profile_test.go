@@ -42,6 +42,15 @@ func (a naive) next(t int64) (int64, bool) {
 	return 0, false
 }
 
+func (a naive) above(from, to int64, level int32) (int64, bool) {
+	for t := from; t < to; t++ {
+		if t < int64(len(a)) && a[t] > level {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
 // check compares what a profile knows of itself with its breakpoints.
 func (p *profile) check() error {
 	last := int64(dawn - 1)
@@ -106,6 +115,10 @@ func TestProfileAgainstArray(t *testing.T) {
 			}
 			if got, want := p.peak(from, from+length), array.peak(from, from+length); got != want {
 				t.Fatalf("peak(%d, %d) is %d, want %d", from, from+length, got, want)
+			}
+			at, found := p.above(from, from+length, level)
+			if want, has := array.above(from, from+length, level); at != want || found != has {
+				t.Fatalf("above(%d, %d, %d) is %d, %t, want %d, %t", from, from+length, level, at, found, want, has)
 			}
 			got, ok := p.next(from)
 			if want, has := array.next(from); got != want || ok != has {

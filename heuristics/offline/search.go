@@ -16,6 +16,7 @@ type search struct {
 	place []int32 // where in order each is
 	hot   []int32 // of them, those that waited or hold much, when they were last sorted
 	large float64 // what holding much is, in GPUs times time
+	bands []band  // of hot, those that wait and hold more and more
 	cost  float64
 	// restarts returns to the best when it has been left.
 	best      []placed
@@ -24,8 +25,17 @@ type search struct {
 	threshold float64 // of this one
 
 	window []int32   // scratch
+	near   []int32   // jobs beside one
+	active []int32   // those of them that run
 	keys   []float64 // by job
 	old    []placed  // beside window
+}
+
+// band is the jobs that wait and hold at least so many GPUs times time, in order of
+// their starts.
+type band struct {
+	least float64
+	jobs  []int32
 }
 
 // placed is when and where a job runs.
@@ -42,6 +52,10 @@ func newSearch(b *board, seed uint64) *search {
 	}
 	slices.Sort(work)
 	s.large = work[len(work)-1-len(work)/20]
+	const fewest = 16 // jobs of the last band
+	for share := 4; len(work)/share >= fewest && share <= 256; share *= 4 {
+		s.bands = append(s.bands, band{least: work[len(work)-len(work)/share]})
+	}
 	s.sort()
 	s.keep()
 	return s
@@ -57,11 +71,19 @@ func (s *search) sort() {
 	}
 	slices.SortFunc(s.order, func(x, y int32) int { return cmp.Or(cmp.Compare(s.start[x], s.start[y]), cmp.Compare(x, y)) })
 	s.hot = s.hot[:0]
+	for k := range s.bands {
+		s.bands[k].jobs = s.bands[k].jobs[:0]
+	}
 	for at, i := range s.order {
 		j := &s.p.jobs[i]
 		s.place[i] = int32(at)
 		if s.start[i] > j.release || j.work() >= s.large {
 			s.hot = append(s.hot, i)
+		}
+		for k := range s.bands {
+			if t := &s.bands[k]; s.start[i] > j.release && j.work() >= t.least {
+				t.jobs = append(t.jobs, i)
+			}
 		}
 	}
 	s.cost = s.p.total(s.end)
@@ -112,7 +134,7 @@ func (s *search) back() {
 // to solve vehicle routing problems (1998). Not in the sources: windows in time, and
 // reinsertion in orders drawn anew.
 func (s *search) run(ctx context.Context, moves int, heat float64) (made int) {
-	const largeEvery = 64
+	const largeEvery, pullEvery = 64, 6
 	n := len(s.p.jobs)
 	s.heat = 0.1 * heat * s.meanWait()
 	for ; made < moves; made++ {
@@ -126,6 +148,8 @@ func (s *search) run(ctx context.Context, moves int, heat float64) (made int) {
 		s.threshold = s.heat * left * left
 		if made%largeEvery == largeEvery-1 {
 			s.delayLarge()
+		} else if made%pullEvery == 0 {
+			s.pull()
 		} else {
 			s.move()
 		}
@@ -212,12 +236,18 @@ func (s *search) waiting() int {
 }
 
 // move frees the jobs around a waiting one and inserts them again in another order: all
-// jobs that start around it, or those of them that matter.
+// jobs that start around it, or those of them that matter, few or many.
 func (s *search) move() {
 	k := s.size()
-	if s.rng.IntN(2) == 0 && len(s.hot) > k {
-		at := max(0, s.rng.IntN(len(s.hot))-k)
-		s.window = append(s.window[:0], s.hot[at:at+k]...)
+	list := s.hot
+	if r := s.rng.IntN(2 + len(s.bands)); r > 1 {
+		list = s.bands[r-2].jobs
+	} else if r == 0 {
+		list = nil
+	}
+	if len(list) > k {
+		at := max(0, s.rng.IntN(len(list))-k)
+		s.window = append(s.window[:0], list[at:at+k]...)
 	} else {
 		first := min(max(0, s.waiting()-s.rng.IntN(k)), len(s.order)-k)
 		s.window = append(s.window[:0], s.order[first:first+k]...)
@@ -267,6 +297,171 @@ func (s *search) shuffle() {
 		span := float64(s.start[w[len(w)-1]]-s.start[w[0]]) * s.rng.Float64()
 		by(func(i int32) float64 { return float64(s.start[i]) + span*s.rng.Float64() })
 	}
+}
+
+// pull moves a job that waits for long to an earlier time and the jobs in its way to
+// where they fit then, and large ones that wait after it to where it was.
+func (s *search) pull() {
+	b := s.late()
+	if b < 0 {
+		return
+	}
+	j := &s.p.jobs[b]
+	from, share := s.start[b], s.rng.Float64()
+	if s.rng.IntN(2) == 0 {
+		share *= share
+	}
+	at := max(j.release, (from-int64(share*float64(from-j.release)))/s.p.slot*s.p.slot)
+	if at >= from {
+		return
+	}
+	s.makeRoom(b, at)
+	w := s.window
+	switch others := w[1:]; s.rng.IntN(4) {
+	case 0:
+		slices.SortFunc(others, func(x, y int32) int { return cmp.Or(cmp.Compare(s.start[x], s.start[y]), cmp.Compare(x, y)) })
+	case 1:
+		slices.SortFunc(others, func(x, y int32) int {
+			return cmp.Or(cmp.Compare(s.p.jobs[x].short, s.p.jobs[y].short), cmp.Compare(x, y))
+		})
+	case 2:
+		slices.SortFunc(others, func(x, y int32) int {
+			return cmp.Or(cmp.Compare(s.p.jobs[y].work(), s.p.jobs[x].work()), cmp.Compare(x, y))
+		})
+	}
+	s.old = s.old[:0]
+	earliest := func(i int32) int64 { return max(s.p.jobs[i].release, min(s.start[i], at)) }
+	before, after := 0.0, 0.0
+	for _, i := range w {
+		before += s.p.cost(&s.p.jobs[i], s.end[i])
+		after += s.p.cost(&s.p.jobs[i], earliest(i)+s.p.jobs[i].short)
+		s.old = append(s.old, s.at(i))
+	}
+	spare, fill := s.threshold, s.rng.IntN(2) == 0
+	if fill { // others may gain as much as the job
+		spare += s.p.cost(j, from) - s.p.cost(j, at)
+	}
+	for k, i := range w {
+		j, begin := &s.p.jobs[i], earliest(i)
+		after -= s.p.cost(j, begin+j.short)
+		s.insert(i, begin)
+		after += s.p.cost(j, s.end[i])
+		if after > before+spare {
+			s.undo(k + 1)
+			return
+		}
+	}
+	if fill {
+		gain := s.fill(from)
+		before, after = before+gain.before, after+gain.after
+		w = s.window
+	}
+	if after > before+s.threshold {
+		s.undo(len(w))
+		return
+	}
+	if after > before && s.cost < s.bestCost {
+		s.keepWith(w)
+	}
+	s.cost += after - before
+	s.reorder()
+}
+
+// late draws a job that waits, the longest of some, or returns −1.
+func (s *search) late() int32 {
+	if len(s.hot) == 0 {
+		return -1
+	}
+	wait := func(i int32) float64 {
+		j := &s.p.jobs[i]
+		return s.p.cost(j, s.end[i]) - s.p.cost(j, j.release+j.short)
+	}
+	b := s.hot[s.rng.IntN(len(s.hot))]
+	for range s.rng.IntN(16) {
+		if i := s.hot[s.rng.IntN(len(s.hot))]; wait(i) > wait(b) {
+			b = i
+		}
+	}
+	return b
+}
+
+// makeRoom takes a job off the board, and others until it can start at the given time
+// in the pool: wherever too much is held, one of the jobs that run, by a rule drawn at
+// random. The window is the job and the others.
+func (s *search) makeRoom(b int32, at int64) {
+	j := &s.p.jobs[b]
+	end := at + j.short
+	s.remove(b)
+	s.window, s.near, s.active = append(s.window[:0], b), s.near[:0], s.active[:0]
+	for _, i := range s.order {
+		if s.start[i] < end && s.end[i] > at && i != b {
+			s.near = append(s.near, i)
+		}
+	}
+	slices.SortFunc(s.near, func(x, y int32) int { return cmp.Or(cmp.Compare(s.start[x], s.start[y]), cmp.Compare(x, y)) })
+	rule := s.rng.IntN(4)
+	rank := func(i int32) float64 {
+		switch rule {
+		case 0:
+			return float64(s.end[i])
+		case 1:
+			return float64(s.start[i])
+		case 2:
+			return -float64(s.p.jobs[i].short)
+		}
+		return s.p.jobs[i].work()
+	}
+	for t, next, ok := at, 0, true; ; {
+		if t, ok = s.pool.above(t, end, s.p.gpus-j.gang); !ok {
+			return
+		}
+		for ; next < len(s.near) && s.start[s.near[next]] <= t; next++ {
+			s.active = append(s.active, s.near[next])
+		}
+		s.active = slices.DeleteFunc(s.active, func(i int32) bool { return s.end[i] <= t })
+		first := 0
+		for k, i := range s.active {
+			if rank(i) > rank(s.active[first]) {
+				first = k
+			}
+		}
+		i := s.active[first]
+		s.active = slices.Delete(s.active, first, first+1)
+		s.remove(i)
+		s.window = append(s.window, i)
+	}
+}
+
+// costs are those of some jobs before and after a change.
+type costs struct{ before, after float64 }
+
+// fill moves large jobs that wait, the first to start after a time, left as far as that
+// time, and adds those that it moves to the window.
+func (s *search) fill(from int64) (c costs) {
+	const most = 24 // jobs tried
+	moved := len(s.window)
+	k, _ := slices.BinarySearchFunc(s.hot, from, func(i int32, t int64) int { return cmp.Compare(s.start[i], t) })
+	for tried := 0; tried < most && k < len(s.hot); k++ {
+		i := s.hot[k]
+		j := &s.p.jobs[i]
+		if s.start[i] <= max(from, j.release) || j.work() < s.large || slices.Contains(s.window[:moved], i) {
+			continue
+		}
+		tried++
+		was := s.at(i)
+		s.remove(i)
+		s.insert(i, max(from, j.release))
+		if s.end[i] >= was.end {
+			s.remove(i)
+			s.set(i, was)
+			s.put(i)
+			continue
+		}
+		s.window, s.old = append(s.window, i), append(s.old, was)
+		c.before += s.p.cost(j, was.end)
+		c.after += s.p.cost(j, s.end[i])
+	}
+	return c
 }
 
 // delayLarge moves a job that holds much to behind those that start after it, which
