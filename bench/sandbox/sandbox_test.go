@@ -57,7 +57,7 @@ func everyWay(t *testing.T, what string, try func(t *testing.T, says func(source
 	for way := range sandbox.Ways {
 		t.Run(way, func(t *testing.T) {
 			if p, err := startWith(t, specOf(t, "input()", 0), way); err != nil || !slices.Contains(p.Held, what) {
-				t.Skipf("this kernel does not hold %s: %v", what, err)
+				schedtest.Forbidden(t, "hold %s: %v", what, err)
 			}
 			try(t, func(source string) string {
 				t.Helper()
@@ -307,7 +307,7 @@ func TestStartErrors(t *testing.T) {
 // folder for it, or its interpreter's, the error says which folder that is and what to do.
 func TestClosedFolders(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root starts programs as another user")
+		schedtest.Forbidden(t, "start programs as another user: only root may")
 	}
 	closed, open := filepath.Join(t.TempDir(), "closed"), t.TempDir()
 	write(t, map[string]string{closed + "/mine": "#!/bin/sh\n"})
@@ -411,7 +411,7 @@ func write(t *testing.T, files map[string]string) {
 // them: its modules, and its data by their paths from its own file.
 func TestNamings(t *testing.T) {
 	if _, err := os.Stat(interpreter); err != nil {
-		t.Skipf("no %s here", interpreter)
+		schedtest.Missing(t, "no %s: install python3", interpreter)
 	}
 	top, away := t.TempDir(), t.TempDir()
 	here := filepath.Join(top, "here")

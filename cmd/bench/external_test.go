@@ -208,7 +208,7 @@ func TestEveryNamingEveryCommand(t *testing.T) {
 	}
 	env := filepath.Join(away, "env")
 	if out, err := exec.Command(interpreter, "-m", "venv", "--without-pip", env).CombinedOutput(); err != nil {
-		t.Skipf("no virtual environments: %v: %s", err, out)
+		schedtest.Missing(t, "no virtual environments, install python3-venv: %v: %s", err, out)
 	}
 	relative, err := filepath.Rel(here, away)
 	if err != nil {
