@@ -2,6 +2,8 @@ package exhaustive
 
 import (
 	"cmp"
+	"context"
+	"math/rand/v2"
 	"slices"
 	"yardstick/internal/number"
 )
@@ -10,9 +12,20 @@ import (
 // square of the number of jobs.
 const maxTrials = 200_000
 
-// firstIncumbent returns a good plan: list schedules in several orders, the
-// best of them improved by moving single jobs within the order.
-func firstIncumbent(p *problem) plan {
+// lists returns the best of the list schedules in several orders.
+func lists(p *problem) plan {
+	best, _ := bestList(p)
+	return best
+}
+
+// bestList returns also its order.
+func bestList(p *problem) (best plan, bestOrder []int) {
+	return p.fill(nil)
+}
+
+// fill returns the best of the plans in which some jobs take their places first, in the
+// given order, and then the others, in several orders.
+func (p *problem) fill(first []int) (best plan, bestOrder []int) {
 	n := len(p.jobs)
 	b := &builder{problem: p}
 	keys := []func(j *job) float64{
@@ -24,18 +37,27 @@ func firstIncumbent(p *problem) plan {
 		func(j *job) float64 { return -float64(j.short) },
 		func(j *job) float64 { return -float64(j.work) },
 	}
-	var best plan
-	var bestOrder []int
 	for _, key := range keys {
-		order := make([]int, n)
-		for i := range order {
-			order[i] = i
+		order := slices.Clone(first)
+		for i := range n {
+			if !slices.Contains(first, i) {
+				order = append(order, i)
+			}
 		}
-		slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(key(&p.jobs[x]), key(&p.jobs[y])) })
+		slices.SortStableFunc(order[len(first):], func(x, y int) int { return cmp.Compare(key(&p.jobs[x]), key(&p.jobs[y])) })
 		if pl := b.build(order); bestOrder == nil || p.cheaper(pl, best) {
 			best, bestOrder = pl, order
 		}
 	}
+	return best, bestOrder
+}
+
+// firstIncumbent returns a good plan: the best list schedule, improved by moving single
+// jobs within the order.
+func firstIncumbent(p *problem) plan {
+	n := len(p.jobs)
+	b := &builder{problem: p}
+	best, bestOrder := bestList(p)
 	trials := maxTrials / (n * n)
 	for improved := true; improved; {
 		improved = false
@@ -55,6 +77,34 @@ func firstIncumbent(p *problem) plan {
 		}
 	}
 	return best
+}
+
+// reorder makes list schedules in orders in which a few jobs, drawn by chance, have been
+// moved, and goes on from those that cost no more: makespans are equal more often than
+// not.
+func (s *search) reorder(ctx context.Context, seed uint64, trials int) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	n, b := len(s.jobs), &builder{problem: s.problem}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	begin := s.best.plan.start
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(begin[x], begin[y]) })
+	least, _ := s.planCost(b.build(order))
+	for k := 0; k < trials && ctx.Err() == nil; k++ {
+		next := slices.Clone(order)
+		for range 1 + rng.IntN(3) {
+			from, to := rng.IntN(n), rng.IntN(n)
+			i := next[from]
+			next = slices.Insert(slices.Delete(next, from, from+1), to, i)
+		}
+		pl := b.build(next)
+		if cost, _ := s.planCost(pl); !least.Less(cost) {
+			order, least = next, cost
+			s.improve(pl)
+		}
+	}
 }
 
 // cheaper compares the (rounded) costs of two plans, and the sums of ends if

@@ -24,6 +24,7 @@ const (
 // stage is what is done before the tree is searched for so many nodes; 0 is until a limit.
 type stage struct {
 	nodes  int
+	subset int // nodes of each search over some jobs, for the makespan
 	effort int // of the prices; 0 is none
 	// Of the prices: plans that are tried, and how many of them are improved.
 	trials, improved int
@@ -47,7 +48,7 @@ func (s *search) stages(improve improver) error {
 	}
 	list := []stage{{}}
 	if len(s.jobs) >= fewestPriced {
-		list = []stage{{nodes: cheapNodes}, {nodes: pricedNodes, effort: 1, trials: 600, improved: 6}, {effort: 2, trials: 3_000, improved: 24}}
+		list = []stage{{nodes: cheapNodes, subset: cheapNodes / 10}, {nodes: pricedNodes, subset: cheapNodes, effort: 1, trials: 600, improved: 6}, {subset: pricedNodes, effort: 2, trials: 3_000, improved: 24}}
 	}
 	for _, g := range list {
 		if s.proven() || s.stopped != "" {
@@ -55,6 +56,11 @@ func (s *search) stages(improve improver) error {
 		}
 		if g.effort > 0 {
 			if err := s.prepare(ctx, g, improve); err != nil {
+				return err
+			}
+		}
+		if s.makespan && g.subset > 0 {
+			if err := s.searchSubsets(g.subset); err != nil {
 				return err
 			}
 		}
@@ -105,6 +111,9 @@ func (s *search) tree(nodes int) error {
 func (s *search) prepare(ctx context.Context, g stage, improve improver) error {
 	if err := s.price(ctx, g.effort); err != nil {
 		return err
+	}
+	if s.makespan {
+		s.reorder(ctx, uint64(g.effort), 10*g.trials)
 	}
 	plans := []plan{s.best.plan}
 	for _, p := range s.pricedPlans(ctx, uint64(g.effort), g.trials, g.improved) {
