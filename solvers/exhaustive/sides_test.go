@@ -3,7 +3,6 @@ package exhaustive
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"yardstick/bounds"
@@ -11,21 +10,6 @@ import (
 	"yardstick/sched"
 	"yardstick/solvers/exact"
 )
-
-// gangs returns jobs of one to 16 GPUs and up to ten minutes, released one every so many
-// seconds in the mean on four servers of eight GPUs.
-func gangs(seed uint64, n int, every float64) *sched.Instance {
-	rng := rand.New(rand.NewPCG(seed, 77))
-	in := schedtest.Plain(schedtest.Servers(8, 8, 8, 8), schedtest.Job(0, 1, 1))
-	in.Jobs = nil
-	at := 0.0
-	for range n {
-		g := 1 << rng.IntN(5)
-		in.Jobs = append(in.Jobs, schedtest.Job(sched.Time(at)*sched.Second, g, sched.Time(1+rng.IntN(600))*sched.Second))
-		at += rng.ExpFloat64() * every
-	}
-	return in
-}
 
 // BenchmarkSides reports, of seeds 1 to 10 with at most 150,000 nodes each, how many
 // optima are proven with prices at the root and without, the nodes of both, and the
@@ -43,7 +27,7 @@ func BenchmarkSides(b *testing.B) {
 					report[name] = math.Inf(1)
 				}
 				for seed := uint64(1); seed <= 10; seed++ {
-					in, obj := gangs(seed, c.jobs, c.every), sched.TotalJCT
+					in, obj := schedtest.Arrivals(seed, c.jobs, c.every), sched.TotalJCT
 					p, err := newProblem(in, obj)
 					if err != nil {
 						b.Fatal(err)

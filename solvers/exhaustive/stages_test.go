@@ -124,7 +124,7 @@ func TestStagesAgree(t *testing.T) {
 
 // TestBadImprovement: what improves must return schedules.
 func TestBadImprovement(t *testing.T) {
-	in := gangs(4, 30, 58)
+	in := schedtest.Arrivals(4, 30, 58)
 	for name, improve := range map[string]improver{
 		"none": func(context.Context, *sched.Schedule, uint64) (*sched.Schedule, error) {
 			return &sched.Schedule{Class: sched.Class{Kind: sched.N}}, nil
@@ -163,7 +163,7 @@ func TestBeyondTheTree(t *testing.T) {
 			}
 		}
 	}
-	in := gangs(1, maxTreeJobs+1, 40)
+	in := schedtest.Arrivals(1, maxTreeJobs+1, 40)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ctx := range map[string]context.Context{"whole": t.Context(), "ended": ended} {
