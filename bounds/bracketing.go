@@ -12,8 +12,8 @@ import (
 // Effort says how hard [Bracketing] tries. Work is counted, so that results do not
 // depend on the machine's speed.
 type Effort struct {
-	// Level is from 0, closed bounds and the defaults of the others, to MaxLevel;
-	// each level doubles the work, as long as that gains anything.
+	// Level is from 0 to MaxLevel; each level doubles the slots, the evaluations and
+	// the limits of both climbs, which begin anew.
 	Level int
 	// Upper is the cost of a known schedule, or nil. It directs the search, and
 	// proves nothing.
@@ -44,6 +44,10 @@ func Bracketing(ctx context.Context, in *sched.Instance, obj sched.Objective, cl
 	if e.Level < 0 || e.Level > MaxLevel {
 		return nil, fmt.Errorf("bounds: an effort of level %d: it must be between 0 and %d", e.Level, MaxLevel)
 	}
+	const (
+		iterations = 300         // of the row bound: thousands of jobs still gain from the last hundred
+		packing    = 200_000_000 // steps of knapsacks: from a thousand jobs on more gain little
+	)
 	out := &Lower{}
 	add := func(b Bound, err error) error {
 		switch {
@@ -69,7 +73,7 @@ func Bracketing(ctx context.Context, in *sched.Instance, obj sched.Objective, cl
 		if !class.Reaches(sched.Class{Kind: kind}) {
 			continue
 		}
-		d, err := Lagrangian(ctx, in, obj, LagrangianOptions{Class: kind, Effort: e.Level, Upper: e.Upper})
+		d, err := Lagrangian(ctx, in, obj, LagrangianOptions{Class: kind, Slots: LagrangianSlots << e.Level, Iterations: iterations << e.Level, Steps: 1_000_000_000 << e.Level, Upper: e.Upper})
 		if err == nil {
 			out.Prices, out.Starts, out.Interrupted, err = d.Prices, d.Starts, d.Interrupted, add(d.Bound, nil)
 		}
@@ -82,7 +86,7 @@ func Bracketing(ctx context.Context, in *sched.Instance, obj sched.Objective, cl
 		if !class.Reaches(sched.Class{Kind: kind}) || out.Prices == nil {
 			continue
 		}
-		d, err := Knapsack(ctx, in, obj, KnapsackOptions{Class: kind, Effort: e.Level, Upper: e.Upper})
+		d, err := Knapsack(ctx, in, obj, KnapsackOptions{Class: kind, Effort: e.Level, Steps: packing << e.Level, Upper: e.Upper})
 		if err == nil {
 			out.Interrupted = out.Interrupted || d.Interrupted
 			err = add(d.Bound, nil)

@@ -26,8 +26,8 @@ type KnapsackOptions struct {
 	// slots and iterations each time. It ends early where doubling gains less than a
 	// thousandth of the cost. 0 is none.
 	Effort int
-	// Steps limits the work on knapsacks: one for each job and number of GPUs in a
-	// slot; 0 means five billion, which take about ten seconds.
+	// Steps limits the work on knapsacks: one for each job and, of those that may be
+	// taken, number of GPUs in a slot; 0 means five billion, which take about ten seconds.
 	Steps int
 	// Upper is the cost of a known schedule, or nil. It only directs the search.
 	Upper *big.Rat
@@ -96,7 +96,7 @@ func Knapsack(ctx context.Context, in *sched.Instance, obj sched.Objective, opt 
 	if !packable(len(in.Jobs), opt.Slots, in.Cluster.GPUs()) {
 		return nil, fmt.Errorf("bounds: %s: %w to %d jobs on %d slots and %d GPUs: these are too many for a knapsack in each", knapsackName, sched.ErrNotApplicable, len(in.Jobs), opt.Slots, in.Cluster.GPUs())
 	}
-	row, err := Lagrangian(ctx, in, obj, LagrangianOptions{Class: opt.Class, Slots: opt.Slots, Upper: opt.Upper})
+	row, err := Lagrangian(ctx, in, obj, LagrangianOptions{Class: opt.Class, Slots: opt.Slots, Iterations: opt.Iterations, Upper: opt.Upper})
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func (k *knapsack) pack(t int) float64 {
 	items, size := k.items[:n], k.gangs+1
 	k.best = append(k.best[:0], make([]float64, size)...)
 	k.taken = append(k.taken[:0], make([]bool, n*size)...)
-	k.steps += n * size
+	k.steps += n*size + len(k.order)
 	for q, i := range items {
 		gang, v := int(k.jobs[i].gang), at(i)
 		for room := k.gangs; room >= gang; room-- {

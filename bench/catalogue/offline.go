@@ -26,7 +26,7 @@ func windowSearch(ref suite.MethodRef) (bench.Method, error) {
 	}
 	return bench.Configured(bench.Heuristic(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bench.Outcome, error) {
 		o := o
-		dual, err := bounds.Lagrangian(ctx, problem.Instance, objective, bounds.LagrangianOptions{})
+		dual, err := bounds.Lagrangian(ctx, problem.Instance, objective, bounds.LagrangianOptions{Slots: 2 * bounds.LagrangianSlots, Iterations: 5 * bounds.LagrangianIterations})
 		switch {
 		case err == nil:
 			o.Prices, o.Starts = dual.Prices, dual.Starts

@@ -18,6 +18,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/internal/output"
 	"yardstick/sched"
+	"yardstick/solvers/isolate"
 )
 
 type bracketFlags struct {
@@ -25,11 +26,12 @@ type bracketFlags struct {
 	effort, workers       int
 	seed                  uint64
 	budget                time.Duration
+	memory                int64 // resident bytes at which the search ends
 	policies, quiet       bool
 }
 
 func (a *app) bracketCommand() *cobra.Command {
-	f := bracketFlags{effort: 2}
+	f := bracketFlags{effort: 2, memory: 4 << 30}
 	c := &cobra.Command{
 		Use:   "bracket INSTANCE",
 		Short: "Both sides of an instance: a verified schedule and a proven bound that meet as nearly as can be",
@@ -45,7 +47,8 @@ before. Work is counted: the same effort and seed give the same bracket on every
 machine. --budget goes on until the time has passed, so that what it finds depends on
 the machine.
 
-Ctrl-C ends the search: what is known by then is printed and written as at the end.
+Ctrl-C ends the search: what is known by then is printed and written as at the end. So
+do 4 GiB of memory.
 
 Without --class the class is that of the model: N, P, S or E, slotted if the instance
 has slots. A schedule of another class counts where this class can match it.
@@ -100,11 +103,17 @@ func (a *app) bracket(ctx context.Context, f *bracketFlags, path string) error {
 		limited, cancel = context.WithTimeout(ctx, f.budget)
 	}
 	defer cancel()
-	if err := a.showBracket(limited, &b, f.quiet); err != nil {
+	limited, full := whileMemory(limited, f.memory)
+	err = a.showBracket(limited, &b, f.quiet)
+	used := full()
+	if err != nil {
 		return err
 	}
 	if err := a.endBracket(&b, f); err != nil {
 		return err
+	}
+	if used > 0 {
+		fmt.Fprintf(a.out, "the search ended at %d MiB of memory: a lower --effort needs less\n", used>>20)
 	}
 	if ctx.Err() != nil {
 		return interrupted("both sides as they were are above", "the same command begins anew")
@@ -113,6 +122,32 @@ func (a *app) bracket(ctx context.Context, f *bracketFlags, path string) error {
 		return &exitError{exitIncomplete, fmt.Errorf("%s: there is %s: raise --effort or --budget", path, missingSide(&b))}
 	}
 	return nil
+}
+
+// whileMemory returns a context that ends once this process has more resident memory
+// than the limit, and what ends the watch and says how much that was, or 0.
+func whileMemory(ctx context.Context, limit int64) (context.Context, func() int64) {
+	ctx, cancel := context.WithCancel(ctx)
+	found := make(chan int64, 1)
+	go func() {
+		const often = 100 * time.Millisecond
+		tick := time.NewTicker(often)
+		defer tick.Stop()
+		for {
+			if used := isolate.Resident(os.Getpid()); used > limit {
+				found <- used
+				cancel()
+				return
+			}
+			select {
+			case <-ctx.Done():
+				found <- 0
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return ctx, func() int64 { cancel(); return <-found }
 }
 
 func missingSide(b *catalogue.Bracket) string {

@@ -150,3 +150,24 @@ references: [bracket, {name: lns, params: {moves: "2000"}}]
 		t.Errorf("exit code %d: %s", code, errOut)
 	}
 }
+
+// A search that takes more memory than it may ends as one that is interrupted does, with
+// what is proven by then, and says so.
+func TestBracketEndsAtMemory(t *testing.T) {
+	ctx, full := whileMemory(t.Context(), 1)
+	<-ctx.Done()
+	if used := full(); used <= 1 {
+		t.Errorf("it ended at %d bytes", used)
+	}
+	ctx, full = whileMemory(t.Context(), 1<<60)
+	if used := full(); used != 0 || ctx.Err() == nil {
+		t.Errorf("the watch ended at %d bytes", used)
+	}
+	var out strings.Builder
+	a := &app{out: &out, err: &out}
+	in := schedtest.Gang(schedtest.Rand(1), schedtest.Shape{Jobs: 5, Servers: 2, GPUs: 3, Stages: 1})
+	err := a.bracket(t.Context(), &bracketFlags{objective: "total-jct", effort: 5, memory: 1, quiet: true}, instanceFile(t, in))
+	if !strings.Contains(out.String(), "the search ended at ") && !strings.Contains(out.String(), "optimal, proven") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

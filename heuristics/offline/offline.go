@@ -328,14 +328,20 @@ func (f *finder) improve(ctx context.Context) (*Result, error) {
 	return &f.result, err
 }
 
-// parallel calls f for 0 to n−1, on as many workers as there may be.
+// parallel calls f for 0 to n−1, on as many workers as there may be. If one panics, so
+// does parallel, where the caller can recover.
 func (f *finder) parallel(n int, call func(k int)) {
 	next := make(chan int)
 	var running sync.WaitGroup
+	panics := make([]any, n)
+	guarded := func(k int) {
+		defer func() { panics[k] = recover() }()
+		call(k)
+	}
 	for range min(n, max(1, f.o.Workers)) {
 		running.Go(func() {
 			for k := range next {
-				call(k)
+				guarded(k)
 			}
 		})
 	}
@@ -344,6 +350,11 @@ func (f *finder) parallel(n int, call func(k int)) {
 	}
 	close(next)
 	running.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
 }
 
 // copyOf returns another board with the same jobs on it.

@@ -78,3 +78,21 @@ func TestMovesKeepTheBoard(t *testing.T) {
 		}
 	})
 }
+
+// A search that panics on a worker does so where the caller can recover.
+func TestPanicsReachTheCaller(t *testing.T) {
+	f := &finder{o: &Options{Workers: 2}}
+	var called [4]bool
+	defer func() {
+		if p := recover(); p != "two" || called != [4]bool{true, true, true, true} {
+			t.Errorf("recovered %v after the calls %v", p, called)
+		}
+	}()
+	f.parallel(4, func(k int) {
+		called[k] = true
+		if k == 2 {
+			panic("two")
+		}
+	})
+	t.Error("no panic")
+}

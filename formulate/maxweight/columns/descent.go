@@ -53,13 +53,17 @@ func (p *Problem) byDensity() []sched.JobID {
 }
 
 // price evaluates prices. It returns the bound and each job's cheapest schedule,
-// of those that have one, and whether taking that improves the bound's sum.
-func (d *dual) price(at []float64) (value float64, columns []column, pays []bool) {
+// of those that have one, and whether taking that improves the bound's sum; or an error
+// if the context ends first, which is asked before each job.
+func (d *dual) price(ctx context.Context, at []float64) (value float64, columns []column, pays []bool, err error) {
 	p := d.m.p
 	prices := d.m.prices(at)
 	market := p.Model.Market(prices, nil)
 	sum := newLagrangian(p, prices)
 	for i := range p.Terms {
+		if err := ctx.Err(); err != nil {
+			return 0, nil, nil, err
+		}
 		id := sched.JobID(i)
 		c, ok := market.Cheapest(p.query(id, prices))
 		sum.add(id, &c, ok, p.Terms[i].Optional)
@@ -74,7 +78,7 @@ func (d *dual) price(at []float64) (value float64, columns []column, pays []bool
 		copy(d.best, at)
 	}
 	value, _ = bound.Float64()
-	return value, columns, pays
+	return value, columns, pays, nil
 }
 
 // descend moves prices along subgradients: up where the cheapest schedules of all
@@ -91,10 +95,10 @@ func (d *dual) descend(ctx context.Context, steps int, see func(share float64, c
 	at, excess := slices.Clone(d.best), make([]float64, len(d.best))
 	best, share, idle := math.Inf(-1), 1.0, 0
 	for range steps {
-		if ctx.Err() != nil {
+		value, columns, pays, err := d.price(ctx, at)
+		if err != nil {
 			return
 		}
-		value, columns, pays := d.price(at)
 		if idle++; value > best {
 			best, idle = value, 0
 		}

@@ -199,7 +199,10 @@ func (c *cutting) missing(ctx context.Context, lp milp.LP, at, x []float64) (boo
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	_, columns, _ := c.dual.price(at)
+	_, columns, _, err := c.dual.price(ctx, at)
+	if err != nil {
+		return false, err
+	}
 	added := false
 	for _, col := range columns {
 		cost := c.m.cost(col)
