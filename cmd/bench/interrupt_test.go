@@ -224,7 +224,7 @@ func keptParts(t *testing.T, dir string) (ids []string) {
 func TestInterruptReproduce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	c := interruptCommand(t, func(string, float64) bool { return len(keptParts(t, dir)) >= 2 }, "reproduce", "asrpt-table2", "--scale", "0.05", "--seed", "5", "--draws", "1", "-o", dir)
-	c.check(t, " of 6 parts are kept in "+filepath.Join(dir, "cells"), `go on with "bench reproduce asrpt-table2 --scale 0.05 --seed 5 -o `+dir+`"`)
+	c.check(t, " of 6 parts are kept in "+filepath.Join(dir, "cells"), `go on with "bench reproduce asrpt-table2 --scale 0.05 --seed 5 --draws 1 -o `+dir+`"`)
 	kept := keptParts(t, dir)
 	if len(kept) == 6 {
 		t.Fatal("nothing was left to do")
