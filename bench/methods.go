@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,7 +157,7 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	for k := 1; k < m.policy.Runs && err == nil && out.Schedule != nil; k++ {
 		var again Outcome
 		if again, err = m.replay(ctx, p); err == nil {
-			err = sameDecisions(out.Schedule, again.Schedule)
+			err = SameDecisions(out.Schedule, again.Schedule)
 		}
 	}
 	if err != nil {
@@ -165,18 +166,26 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	return slices.Repeat([]Outcome{out}, len(p.Objectives)), nil
 }
 
-// sameDecisions returns an error if two runs of a policy on one instance differ.
-func sameDecisions(a, b *sched.Schedule) error {
+// SameDecisions returns an error if two runs of a policy on one instance differ.
+func SameDecisions(a, b *sched.Schedule) error {
 	for i := range min(len(a.Segments), len(b.Segments)) {
 		if x, y := &a.Segments[i], &b.Segments[i]; !reflect.DeepEqual(x, y) {
-			return fmt.Errorf("two runs of the policy on one instance differ: at %v job %d has a phase of %v on %v in the first, at %v job %d has one of %v on %v in the second; it must depend on nothing but what it is told and its seed",
-				x.Start, x.Job, x.End-x.Start, x.Place.Shares, y.Start, y.Job, y.End-y.Start, y.Place.Shares)
+			return fmt.Errorf("two runs of the policy on one instance differ: in one %s, in the other %s; it must depend on nothing but what it is told and its seed", inWords(x), inWords(y))
 		}
 	}
 	if len(a.Segments) != len(b.Segments) || a.Class != b.Class {
 		return fmt.Errorf("two runs of the policy on one instance differ: class %v with %d phases of jobs, and class %v with %d", a.Class, len(a.Segments), b.Class, len(b.Segments))
 	}
 	return nil
+}
+
+// inWords says what a segment is.
+func inWords(s *sched.Segment) string {
+	var on []string
+	for i := range s.Place.Shares {
+		on = append(on, strconv.Itoa(s.Place.Shares[i].Server))
+	}
+	return fmt.Sprintf("job %d is on %d GPUs of server %s from %v for %v", s.Job, s.Place.GPUs(), strings.Join(on, ", "), s.Start, s.End-s.Start)
 }
 
 // replay runs the policy once.

@@ -53,7 +53,8 @@ type evaluator struct {
 	objective sched.Objective
 	policy    Policy
 	pool      pool
-	failed    int64 // instances on which the policy failed
+	asked     int64 // instances that the policy was asked about
+	failed    int64 // those of them on which it failed
 	failure   error // the first of the policy
 }
 
@@ -65,12 +66,13 @@ var errOpen = errors.New("hunt: the optimum is not proven within the limits")
 // the optimum is too hard to prove.
 //
 // Errors: a schedule that breaks a rule or costs less than the optimum; a policy
-// that panics; classes that no optimum here may divide.
+// that panics, or does something else the second time on one of the first instances; classes that no optimum here may divide.
 func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*candidate, error) {
 	in := e.breed.build(g)
 	if in.Validate() != nil {
 		return nil, nil // an elastic job may need a bandwidth that no server has
 	}
+	e.asked++
 	s, err := e.policy(ctx, in)
 	if errors.Is(err, bench.ErrPanicked) {
 		return nil, err
@@ -79,6 +81,15 @@ func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*can
 		e.failed++
 		e.failure = cmp.Or(e.failure, err)
 		return nil, nil
+	}
+	if e.asked <= trial {
+		again, err := e.policy(ctx, in)
+		if err == nil {
+			err = bench.SameDecisions(s, again)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("hunt: asked a second time: %w", err)
+		}
 	}
 	v, err := verify.Check(in, s)
 	if err != nil {

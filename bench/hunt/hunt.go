@@ -192,7 +192,7 @@ func newHunt(ctx context.Context, o *Options) (*hunt, error) {
 }
 
 // trial is how many instances each island looks at before the hunt asks whether the policy
-// fails on all.
+// fails on all. On these the policy is asked twice, and has to do the same.
 const trial = 4
 
 // fails reports whether the policy has failed on every instance so far.

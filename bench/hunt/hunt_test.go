@@ -297,21 +297,23 @@ func TestFailingPolicies(t *testing.T) {
 	var mu sync.Mutex
 	for _, workers := range []int{1, 3} {
 		for name, c := range map[string]struct {
-			fails func(call int) error
+			fails func(call int, in *sched.Instance) error
 			most  int // calls
 			found bool
 		}{
-			"always":     {func(int) error { return broken }, trial * Islands, false},
-			"no start":   {func(int) error { return bench.NotStarted(broken) }, workers, false},
-			"at first":   {func(n int) error { return map[bool]error{true: broken}[n < trial*Islands] }, 1 << 20, true},
-			"then gone":  {func(n int) error { return map[bool]error{true: bench.NotStarted(broken)}[n > trial*Islands] }, 1 << 20, true},
-			"every time": {func(n int) error { return map[bool]error{true: broken}[n%2 == 0] }, 1 << 20, true},
+			"always":   {func(int, *sched.Instance) error { return broken }, trial * Islands, false},
+			"no start": {func(int, *sched.Instance) error { return bench.NotStarted(broken) }, workers, false},
+			"at first": {func(n int, _ *sched.Instance) error { return map[bool]error{true: broken}[n < trial*Islands] }, 1 << 20, true},
+			"then gone": {func(n int, _ *sched.Instance) error {
+				return map[bool]error{true: bench.NotStarted(broken)}[n > 2*trial*Islands]
+			}, 1 << 20, true},
+			"often": {func(_ int, in *sched.Instance) error { return map[bool]error{true: broken}[in.Hash()[0]%4 != 0] }, 1 << 20, true},
 		} {
 			calls := 0
 			p := func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
 				mu.Lock()
 				calls++
-				err := c.fails(calls)
+				err := c.fails(calls, in)
 				mu.Unlock()
 				if err != nil && calls < 300 { // shrinking and proving are to find it well
 					return nil, err
@@ -335,16 +337,28 @@ func TestFailingPolicies(t *testing.T) {
 	}
 }
 
-// A policy that does not do the same twice is said to be one.
+// A policy that does not do the same twice is said to be one: at once if it shows on the first instances,
+// else by the proof.
 func TestInconstant(t *testing.T) {
 	calls := 0
+	coin := func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
+		if calls++; calls%2 == 0 {
+			return aSRPT()(ctx, in)
+		}
+		return simulated(func(*sched.Instance) sim.Policy { return listsched.FIFO(listsched.Options{}) })(ctx, in)
+	}
+	_, err := Run(context.Background(), Options{Name: "coin", Policy: coin, Space: Space{Model: sched.ModelGang, Jobs: 5, GPUs: 4}, Objective: sched.TotalCompletion, Seed: 1, Evaluations: 1 << 40, Workers: 1})
+	if err == nil || !strings.Contains(err.Error(), "asked a second time: two runs of the policy on one instance differ: in one job ") || calls > 2*trial*Islands {
+		t.Errorf("after %d calls the error is %v", calls, err)
+	}
+	calls = 0
 	p := func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
 		if calls++; calls > 200 {
 			return aSRPT()(ctx, in)
 		}
 		return simulated(func(*sched.Instance) sim.Policy { return listsched.FIFO(listsched.Options{}) })(ctx, in)
 	}
-	_, err := Run(context.Background(), Options{Name: "inconstant", Policy: p, Space: Space{Model: sched.ModelGang, Jobs: 5, GPUs: 4}, Objective: sched.TotalCompletion, Seed: 1, Evaluations: 200, Workers: 1})
+	_, err = Run(context.Background(), Options{Name: "inconstant", Policy: p, Space: Space{Model: sched.ModelGang, Jobs: 5, GPUs: 4}, Objective: sched.TotalCompletion, Seed: 1, Evaluations: 200, Workers: 1})
 	if err == nil || !strings.Contains(err.Error(), "once and") {
 		t.Errorf("the error is %v", err)
 	}

@@ -79,13 +79,15 @@ func TestExternalInSuites(t *testing.T) {
 	}
 	mustRun(t, "run", "suite.yaml", "-q", "-j", "1", "-o", "one")
 	want := digestOf(t, "one")
-	mustRun(t, "run", "suite.yaml", "-q", "-j", "4", "-o", "four")
-	if got := digestOf(t, "four"); got != want {
-		t.Errorf("digest %s with four workers, %s with one", got, want)
+	for workers, out := range map[string]string{"2": "two", "4": "four"} {
+		mustRun(t, "run", "suite.yaml", "-q", "-j", workers, "-o", out)
+		if got := digestOf(t, out); got != want {
+			t.Errorf("digest %s with %s workers, %s with one", got, workers, want)
+		}
 	}
 	killed := 0
 	for before := int64(0); ; killed++ {
-		c, text := command("run", "suite.yaml", "-q", "-j", "1", "-o", "killed")
+		c, text := command("run", "suite.yaml", "-q", "-j", []string{"1", "2", "4"}[killed%3], "-o", "killed")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -176,6 +178,72 @@ func TestHuntForBrokenPrograms(t *testing.T) {
 		if code != exitUsage || !strings.HasPrefix(errOut, c.want) || strings.Count(errOut, "\n") != 1 {
 			t.Errorf("%s: exit code %d: %s", name, code, errOut)
 		}
+	}
+}
+
+// A program whose decisions differ between two runs is named: in the rows of a suite that asks for two, by the
+// gate, and by a hunt, also where it says that it can serve another instance and remembers the one before.
+func TestInconstantPrograms(t *testing.T) {
+	interpreter := listPy(t)
+	const loop = `
+import json, os, sys
+waiting, idle, asked = [], 0, 0
+for line in sys.stdin:
+    q = json.loads(line)
+    if "hello" in q:
+        gpus, waiting = [0] * len(q["hello"]["servers"]), []
+        a = {"hello": {"name": "mine", "class": "N", "again": AGAIN}}
+    elif "end" in q:
+        continue
+    else:
+        asked += 1
+        for server, free in q["free"]: gpus[server] = free
+        waiting += [(j["job"], j["gpus"]) for j in q["arrived"]]
+        waiting.sort(reverse=ODD)
+        start, left = [], sum(gpus)
+        for job, n in list(waiting):
+            if n <= left:
+                start.append([job]); waiting.remove((job, n)); left -= n
+        a = {"start": start}
+    print(json.dumps(a), flush=True)
+`
+	for name, c := range map[string]struct{ odd, again string }{
+		"coin":      {"os.urandom(1)[0] % 2", "False"},
+		"remembers": {"asked % 7 < 3", "True"},
+		"constant":  {"0", "True"},
+		"clock":     {"hash(str(os.times()[4])) % 2", "False"},
+	} {
+		source := strings.NewReplacer("ODD", c.odd, "AGAIN", c.again).Replace(loop)
+		if err := os.WriteFile(name+".py", []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, errOut := benchCommand(t, "hunt", "--jobs", "5", "--gpus", "4", "-q", "--evaluations", "64", "--policy-command", interpreter+" "+name+".py")
+		if want := name == "constant"; (code == 0) != want || !want && (code != exitInvalid || !strings.Contains(errOut, "two runs of the policy on one instance differ: in one job ")) {
+			t.Errorf("%s: exit code %d: %s", name, code, errOut)
+		}
+	}
+	suite := fmt.Sprintf("name: differ\ninstances: [{name: gangs, trace: \"builtin:philly?jobs=1000\", slice: {jobs: 8, at: busiest, repeat: 6}, cluster: {servers: 1, gpusPerServer: 4, inter: 10Gbps, intra: 300GB/s}, round: 1h, tooLarge: drop}]\nmethods:\n  - {name: external, params: {command: \"%[1]s coin.py\", repeat: 2}, as: coin}\n  - {name: external, params: {command: \"%[1]s constant.py\", repeat: 2}, as: constant}\nreferences: [lb0]\n", interpreter)
+	if err := os.WriteFile("suite.yaml", []byte(suite), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut := benchCommand(t, "run", "suite.yaml", "-q", "-o", "out")
+	if code != exitIncomplete || !strings.Contains(errOut, "the first: coin on gangs/0") || !strings.Contains(errOut, ": two runs of the policy on one instance differ: in one job ") {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	run, err := record.Open("out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for _, r := range run.Ratios {
+		if !r.Cost.Valid && r.Method == "coin" {
+			failed++
+		} else if !r.Cost.Valid {
+			t.Errorf("%s on %s: %s", r.Method, r.Instance, r.Message)
+		}
+	}
+	if failed == 0 {
+		t.Error("no row says that the coin differs")
 	}
 }
 
