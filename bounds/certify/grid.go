@@ -43,13 +43,7 @@ type gridRow struct {
 // A rule is checked: no jobs whose gangs fit the GPUs have larger shares.
 func (c *Checker) grid(d *document) (proof, error) {
 	var data gridData
-	if err := d.totals(); err != nil {
-		return proof{}, err
-	}
-	if err := d.read(&data); err != nil {
-		return proof{}, err
-	}
-	jobs, err := c.gangs(data.Least)
+	jobs, err := c.gangTotals(d, &data, &data.Least)
 	if err != nil {
 		return proof{}, err
 	}

@@ -44,14 +44,8 @@ type intervals struct {
 
 func (c *Checker) intervals(d *document) (*intervals, error) {
 	p := &intervals{c: c, d: d, data: &intervalData{}}
-	if err := d.totals(); err != nil {
-		return nil, err
-	}
-	if err := d.read(p.data); err != nil {
-		return nil, err
-	}
 	var err error
-	if p.jobs, err = c.gangs(p.data.Least); err != nil {
+	if p.jobs, err = c.gangTotals(d, p.data, &p.data.Least); err != nil {
 		return nil, err
 	}
 	slots := len(p.data.Grid) - 1

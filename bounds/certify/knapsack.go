@@ -28,13 +28,7 @@ type packData struct {
 func (c *Checker) packs(d *document) (proof, error) {
 	const steps = 2_000_000_000 // of all knapsacks
 	var data packData
-	if err := d.totals(); err != nil {
-		return proof{}, err
-	}
-	if err := d.read(&data); err != nil {
-		return proof{}, err
-	}
-	jobs, err := c.gangs(data.Least)
+	jobs, err := c.gangTotals(d, &data, &data.Least)
 	if err != nil {
 		return proof{}, err
 	}

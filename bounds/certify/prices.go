@@ -76,21 +76,7 @@ func (t *tariff) exactly(at int64) *big.Int {
 // the times at which t or t + d_j is a grid point; it rises after the grid.
 func (c *Checker) prices(d *document) (proof, error) {
 	var data priceData
-	if err := d.totals(); err != nil {
-		return proof{}, err
-	}
-	if err := d.read(&data); err != nil {
-		return proof{}, err
-	}
-	jobs, err := c.gangs(data.Least)
-	if err != nil {
-		return proof{}, err
-	}
-	t, err := newTariff(data.Grid, data.Price)
-	if err != nil {
-		return proof{}, err
-	}
-	s, err := c.scale(d, data.Exponent)
+	jobs, t, s, err := c.priced(d, &data, &data)
 	if err != nil {
 		return proof{}, err
 	}
@@ -100,6 +86,21 @@ func (c *Checker) prices(d *document) (proof, error) {
 	}
 	charge := big.NewInt(reachable(jobs, int64(c.in.Cluster.GPUs())))
 	return lower(sched.Class{Kind: sched.N}, s.value(c, d, sum, charge.Mul(charge, t.total[len(t.total)-1]))), nil
+}
+
+// priced reads data with prices of GPUs, and returns the jobs, what GPUs cost and what
+// sums are in.
+func (c *Checker) priced(d *document, data any, p *priceData) ([]job, *tariff, *scale, error) {
+	jobs, err := c.gangTotals(d, data, &p.Least)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	t, err := newTariff(p.Grid, p.Price)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := c.scale(d, p.Exponent)
+	return jobs, t, s, err
 }
 
 // scale is what exact sums with prices are in: units of 2^exponent over the common

@@ -7,12 +7,9 @@ import (
 	"yardstick/sched"
 )
 
-// spreadData are prices of GPUs as in priceData, for jobs that may be preempted.
+// spreadData are prices of GPUs for jobs that may be preempted.
 type spreadData struct {
-	Grid     []int64 `json:"grid"`
-	Price    []int64 `json:"price"`
-	Exponent int     `json:"exponent"`
-	Least    []claim `json:"least,omitempty"`
+	priceData
 	// Whole says that gangs run as a whole (P0), so that no more than G' GPUs are held
 	// together. If not, parts of them may (F(1)), and it is G.
 	Whole bool `json:"whole"`
@@ -26,21 +23,7 @@ type spreadData struct {
 // as a job is served for d_j units of time before it completes, none of them twice.
 func (c *Checker) spreadPrices(d *document) (proof, error) {
 	var data spreadData
-	if err := d.totals(); err != nil {
-		return proof{}, err
-	}
-	if err := d.read(&data); err != nil {
-		return proof{}, err
-	}
-	jobs, err := c.gangs(data.Least)
-	if err != nil {
-		return proof{}, err
-	}
-	t, err := newTariff(data.Grid, data.Price)
-	if err != nil {
-		return proof{}, err
-	}
-	s, err := c.scale(d, data.Exponent)
+	jobs, t, s, err := c.priced(d, &data, &data.priceData)
 	if err != nil {
 		return proof{}, err
 	}

@@ -27,6 +27,18 @@ type claim struct {
 	Time int64 `json:"time"`
 }
 
+// gangTotals reads the data of a bound on a total of exclusive gangs, and returns its
+// jobs; least is what the data claim of them.
+func (c *Checker) gangTotals(d *document, data any, least *[]claim) ([]job, error) {
+	if err := d.totals(); err != nil {
+		return nil, err
+	}
+	if err := d.read(data); err != nil {
+		return nil, err
+	}
+	return c.gangs(*least)
+}
+
 // gangs returns the jobs of an instance of exclusive gangs. Each d_j is the
 // load plus the least training time, which is computed here, or claimed and then
 // proven, or, without a claim, what the stages take with all of their
