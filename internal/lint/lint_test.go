@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -116,11 +117,16 @@ type goPackage struct {
 
 func (p *goPackage) path() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
+// listed is what go list says of the tree, asked once for all tests.
+var listed = sync.OnceValues(func() ([]byte, error) {
+	cmd := exec.Command("go", "list", "-e", "-json", module+"/...")
+	cmd.Dir = "../.."
+	return cmd.Output()
+})
+
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json", module+"/...")
-	cmd.Dir = root(t)
-	out, err := cmd.Output()
+	out, err := listed()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
