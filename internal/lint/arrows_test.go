@@ -30,7 +30,7 @@ var stages = slices.Concat(
 	filesOf("bench", "method", "theorems", "methods", "certify", "prove", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
 	[]string{"bench/children"},
 	// Results become rows with denominators, and rows what people read.
-	filesOf("bench/tables", "units", "standing", "fastest", "theorems", "events", "rows", "recheck"),
+	filesOf("bench/tables", "units", "standing", "fastest", "theorems", "events", "rows", "segments", "recheck"),
 	[]string{"bench/explain", "bench/report/chart", "bench/report", "bench/compare"},
 	// Methods by name stand above all that they are made of, and below what runs them
 	// beside suites.
