@@ -138,7 +138,8 @@ func TestCheats(t *testing.T) {
 				if err := os.WriteFile(file, in.Canonical(), 0o666); err != nil {
 					t.Fatal(err)
 				}
-				ref := programmed(interpreter+" testdata/cheats/"+c.name+".py "+strings.ReplaceAll(c.with["args"], "INSTANCE", file), "files", "testdata/cheats/honest.py")
+				// A command that names the file itself would have it copied.
+				ref := programmed(interpreter+" testdata/cheats/"+c.name+".py "+strings.ReplaceAll(c.with["args"], "FOLDER", filepath.Dir(file)), "files", "testdata/cheats/honest.py")
 				if runs := c.with["repeat"]; runs != "" {
 					ref.Params["repeat"] = runs
 				}
