@@ -218,7 +218,9 @@ func (a *app) prove(ctx context.Context, f *proveFlags, path string) error {
 // proveOnServers proves the optimum on servers, where the pool has a lower one.
 func (a *app) proveOnServers(ctx context.Context, f *proveFlags, in *sched.Instance, objective sched.Objective, best *verify.Verified) (*tree.Certificate, error) {
 	line, start := a.line(f.quiet), time.Now()
-	line.Begin(func(now time.Time) string { return fmt.Sprintf("proof on servers, %v", now.Sub(start).Round(time.Second)) })
+	line.Begin(func(now time.Time) string {
+		return fmt.Sprintf("proof on servers, %v", now.Sub(start).Round(time.Second))
+	})
 	defer line.End()
 	made, err := tree.OnServers(ctx, in, objective, best.Schedule(), tree.Limits{Nodes: f.nodes})
 	if err != nil {

@@ -67,9 +67,9 @@ type Limits struct {
 type Certificate struct {
 	Problem *proof.Problem
 	Claim   proof.Claim
-	Nodes  int // answers
-	Prices int // vectors of prices
-	Text   []byte
+	Nodes   int // answers
+	Prices  int // vectors of prices
+	Text    []byte
 }
 
 // Prove proves a claim. If the claim has starts and the search finds cheaper ones, it goes
