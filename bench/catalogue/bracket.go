@@ -96,7 +96,7 @@ func (b *Bracket) Run(ctx context.Context) error {
 	if b.Objective.Maximised() {
 		return fmt.Errorf("bracket: %w to %v: that is maximised", sched.ErrNotApplicable, b.Objective)
 	}
-	var relaxed *bounds.Lower
+	var relaxed *bounds.Dual // of class N, in which schedules are made
 	for round := range max(1, b.Effort) + 1 {
 		if ctx.Err() != nil || b.closed() {
 			break
@@ -105,8 +105,13 @@ func (b *Bracket) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if lower != nil && lower.Prices != nil {
-			relaxed = lower
+		switch {
+		case lower != nil && lower.Starts != nil:
+			relaxed = &bounds.Dual{Prices: lower.Prices, Starts: lower.Starts}
+		case round == 0: // the bound is of another class, or there is none
+			if relaxed, err = relaxation(ctx, b.Instance, b.Objective); err != nil {
+				return err
+			}
 		}
 		if round == 0 && (b.Policies || b.Instance.Model.Slotted()) {
 			if err := b.policies(ctx); err != nil {
@@ -202,7 +207,7 @@ func (b *Bracket) policies(ctx context.Context) error {
 }
 
 // search looks for a better schedule, from the best one of class N and the prices.
-func (b *Bracket) search(ctx context.Context, round int, relaxed *bounds.Lower) error {
+func (b *Bracket) search(ctx context.Context, round int, relaxed *bounds.Dual) error {
 	o := offline.Options{Effort: min(round, offline.MaxEffort), Seed: 1000*b.Seed + uint64(round), Workers: b.Workers}
 	if relaxed != nil {
 		o.Prices, o.Starts = relaxed.Prices, relaxed.Starts

@@ -26,12 +26,12 @@ func windowSearch(ref suite.MethodRef) (bench.Method, error) {
 	}
 	return bench.Configured(bench.Heuristic(ref, "1", func(ctx context.Context, problem bench.Problem, objective sched.Objective) (bench.Outcome, error) {
 		o := o
-		dual, err := bounds.Lagrangian(ctx, problem.Instance, objective, bounds.LagrangianOptions{Slots: 2 * bounds.LagrangianSlots, Iterations: 5 * bounds.LagrangianIterations})
-		switch {
-		case err == nil:
-			o.Prices, o.Starts = dual.Prices, dual.Starts
-		case !errors.Is(err, sched.ErrNotApplicable): // there are prices of totals only
+		dual, err := relaxation(ctx, problem.Instance, objective)
+		if err != nil {
 			return bench.Outcome{}, err
+		}
+		if dual != nil {
+			o.Prices, o.Starts = dual.Prices, dual.Starts
 		}
 		if policies {
 			if o.Schedules, err = policySchedules(ctx, problem); err != nil {
@@ -40,6 +40,16 @@ func windowSearch(ref suite.MethodRef) (bench.Method, error) {
 		}
 		return WindowSearch(ctx, problem.Instance, objective, o)
 	}), o, policies), p.finish()
+}
+
+// relaxation returns the prices and starts of class N that make schedules, or nil where
+// there are none: there are prices of totals only.
+func relaxation(ctx context.Context, in *sched.Instance, objective sched.Objective) (*bounds.Dual, error) {
+	d, err := bounds.Lagrangian(ctx, in, objective, bounds.LagrangianOptions{Slots: 2 * bounds.LagrangianSlots, Iterations: 5 * bounds.LagrangianIterations})
+	if errors.Is(err, sched.ErrNotApplicable) {
+		return nil, nil
+	}
+	return d, err
 }
 
 // WindowSearch runs the search and says how it went.

@@ -207,6 +207,34 @@ func TestGreedyStops(t *testing.T) {
 	}
 }
 
+// TestImproveStops: the context is asked before each job of each step, so that a step of
+// thousands of jobs ends with it, and what was proven by then is returned.
+func TestImproveStops(t *testing.T) {
+	in := instance(schedtest.Rand(3), 5)
+	p := problem(schedtest.Rand(3), in, 200)
+	for id := range in.Jobs {
+		p.Terms[id] = columns.Terms{Time: 1, Latest: pricing.NoLimit}
+	}
+	const plenty = 1 << 20
+	whole := &countdown{context.Background(), plenty}
+	most, _, ok := p.Improve(whole, nil, 1)
+	asked := plenty - whole.left
+	if !ok || asked < 3*len(in.Jobs) { // the greedy choice, and two evaluations
+		t.Fatalf("%d questions of %d jobs: %v", asked, len(in.Jobs), ok)
+	}
+	var last *big.Rat
+	for left := range asked + 1 {
+		bound, _, ok := p.Improve(&countdown{context.Background(), left}, nil, 1)
+		if left < 2*len(in.Jobs) && ok || ok && (bound.Cmp(most) > 0 || last != nil && bound.Cmp(last) < 0) {
+			t.Errorf("after %d questions: %v, after one fewer %v, of %v", left, bound, last, most)
+		}
+		last = bound
+	}
+	if last == nil || last.Cmp(most) != 0 {
+		t.Errorf("after all questions: %v, not %v", last, most)
+	}
+}
+
 // TestTooLarge: programs that would not fit memory are not built.
 func TestTooLarge(t *testing.T) {
 	in := schedtest.Elastic(schedtest.Rand(1), schedtest.ElasticShape{Jobs: 4, Servers: 4, Resources: 1, WorkerTypes: 3, ServerTypes: 3, Workers: 12, Capacity: 12, Slots: 12})
