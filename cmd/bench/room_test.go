@@ -33,7 +33,7 @@ func limited(t *testing.T, ulimit string, args ...string) (code int, errOut stri
 func leastRoom(t *testing.T) (space, files int) {
 	t.Helper()
 	needed := regexp.MustCompile(`and (\d+)`)
-	for ulimit, into := range map[string]*int{"ulimit -v 100": &space, "ulimit -n 8": &files} {
+	for ulimit, into := range map[string]*int{"ulimit -v 102400": &space, "ulimit -n 8": &files} {
 		if _, text := limited(t, ulimit, "version"); needed.MatchString(text) {
 			*into, _ = strconv.Atoi(needed.FindStringSubmatch(text)[1])
 		}
@@ -46,7 +46,7 @@ func leastRoom(t *testing.T) (space, files int) {
 func TestTooLittleRoom(t *testing.T) {
 	space, files := leastRoom(t)
 	if space == 0 {
-		schedtest.Missing(t, "built without cgo, which limits the room")
+		schedtest.Missing(t, "the program does not say how much room it needs: is it built without cgo?")
 	}
 	suite := write(t, "s.yaml", "name: s\ninstances: [{slice: {jobs: 2}}]\nmethods: [sjf]\n")
 	for _, mb := range []int{100, 300, 600, 900, 1200, 1500, space - 1} {
@@ -74,7 +74,7 @@ func TestRoomUsedUp(t *testing.T) {
 	tier.Slow(t) // half a minute
 	space, _ := leastRoom(t)
 	if space == 0 {
-		schedtest.Missing(t, "built without cgo, which limits the room")
+		schedtest.Missing(t, "the program does not say how much room it needs: is it built without cgo?")
 	}
 	t.Setenv("BENCH_MAX_JOBS", "1000000000")
 	suite := filepath.Join(t.TempDir(), "s.yaml")
