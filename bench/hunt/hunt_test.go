@@ -313,9 +313,9 @@ func TestFailingPolicies(t *testing.T) {
 			p := func(ctx context.Context, in *sched.Instance) (*sched.Schedule, error) {
 				mu.Lock()
 				calls++
-				err := c.fails(calls, in)
+				n, err := calls, c.fails(calls, in)
 				mu.Unlock()
-				if err != nil && calls < 300 { // shrinking and proving are to find it well
+				if err != nil && n < 300 { // shrinking and proving are to find it well
 					return nil, err
 				}
 				return aSRPT()(ctx, in)
