@@ -12,7 +12,7 @@ type Cluster struct {
 // Server is one machine.
 type Server struct {
 	GPUs      int     `json:"gpus"`
-	GPUMemory Bytes   `json:"gpuMemory,omitempty"` // per GPU; sharing model only
+	GPUMemory Bytes   `json:"gpuMemory,omitempty"` // per GPU; a limit in the sharing model alone, whose jobs have needs of it
 	Capacity  []int64 `json:"capacity,omitempty"`  // per Instance.Elastic.Resources; elastic model only
 }
 

@@ -125,6 +125,9 @@ func (in *Instance) validateTables() error {
 	if in.Model.Slotted() && in.Slot == 0 {
 		return fmt.Errorf("the %s model is slotted: slot must be positive", in.Model)
 	}
+	if err := in.validateCapacities(); err != nil {
+		return err
+	}
 	if in.Elastic == nil {
 		return nil
 	}
@@ -132,6 +135,16 @@ func (in *Instance) validateTables() error {
 		return errors.New("history belongs to models whose jobs have gangs, and this is elastic")
 	}
 	return in.Elastic.validate(in.Cluster.Servers)
+}
+
+// validateCapacities refuses amounts that no container of the model takes from.
+func (in *Instance) validateCapacities() error {
+	for i, s := range in.Cluster.Servers {
+		if s.Capacity != nil && in.Model != ModelElastic {
+			return fmt.Errorf("cluster.servers[%d].capacity belongs to the elastic model, and this is %s: leave it out", i, in.Model)
+		}
+	}
+	return nil
 }
 
 func (e *ElasticTypes) validate(servers []Server) error {

@@ -53,6 +53,7 @@ func TestValidate(t *testing.T) {
 		{gang(), func(in *instance) { in.Deadline = sched.MaxTime + 1 }, "deadline"},
 		{gang(), func(in *instance) { in.Jobs = nil }, "no jobs"},
 		{gang(), func(in *instance) { in.Interference = [][]float64{{1}} }, "interference"},
+		{gang(), func(in *instance) { in.Cluster.Servers[1].Capacity = []int64{4} }, "cluster.servers[1].capacity belongs to the elastic model, and this is gang"},
 		{gang(), func(in *instance) { in.Elastic = elastic().Elastic }, "elastic container types"},
 
 		{gang(), func(in *instance) { in.Jobs[1].Release = -1 }, "jobs[1] \"\": release is -1µs"},
