@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"yardstick/sched"
@@ -21,9 +22,11 @@ type board struct {
 	parts      [][]part  // of every job; nil where servers is
 	times      *times    // how long jobs run on parts
 	loose      bool      // a gang that fits one server takes the one with the most idle GPUs, not the fewest
+	widest     int32     // the most GPUs of a server
 	idle       []int32   // scratch
-	order      []int32
-	steps      int64 // range queries of servers
+	order      []int32   // of servers
+	next       []int64   // the first times at which servers have room
+	steps      int64     // range queries of servers
 }
 
 // newBoard returns an empty board, which tells servers apart if asked to.
@@ -32,10 +35,10 @@ func newBoard(p *problem, t *times, servers bool) *board {
 	b := &board{p: p, start: make([]int64, n), end: make([]int64, n), pool: newProfile(), times: t}
 	if servers {
 		b.parts = make([][]part, n)
-		for range p.in.Cluster.Servers {
-			b.servers = append(b.servers, newProfile())
+		for _, s := range p.in.Cluster.Servers {
+			b.servers, b.widest = append(b.servers, newProfile()), max(b.widest, int32(s.GPUs))
 		}
-		b.idle, b.order = make([]int32, len(b.servers)), make([]int32, len(b.servers))
+		b.idle = make([]int32, len(b.servers))
 	}
 	return b
 }
@@ -78,30 +81,124 @@ func (b *board) insert(i int32, from int64) {
 	b.put(i)
 }
 
-// most is how many starts of one job are looked at once there is one where it fits.
-const mostStarts = 24
-
 // place finds GPUs on servers for a job that starts at t or later, where there are
-// enough in the pool at t: those with which it ends first, of a few that are tried at
+// enough in the pool at t: those with which it ends first, of the same number on each of
+// as few servers as possible, one more or twice as many, and of what is idle at some of
 // the times when the pool changes.
 func (b *board) place(i int32, t int64) (start, end int64, parts []part) {
 	j := &b.p.jobs[i]
-	found := false
-	for tried := 0; !found || t+j.short < end && tried < mostStarts; tried++ {
-		if c, d := b.partsAt(i, t); c != nil && (!found || t+d < end) {
-			start, end, parts, found = t, t+d, c, true
+	const queries = 24 * 16 // of servers, for what is idle when the pool changes
+	end = math.MaxInt64
+	least := (j.gang + b.widest - 1) / b.widest
+	for _, n := range [...]int32{least, least + 1, 2 * least} {
+		if n > min(j.gang, int32(len(b.servers))) || end <= t+j.short || n > least && !j.sensitive {
+			break
+		}
+		if at, d, c := b.evenly(i, t, n, end); c != nil {
+			start, end, parts = at, at+d, c
+		}
+	}
+	for tried := 0; j.gang > 1 && (parts == nil || t+j.short < end && tried*len(b.servers) < queries); tried++ {
+		if c, d := b.partsAt(i, t); c != nil && t+d < end {
+			start, end, parts = t, t+d, c
 		}
 		next, ok := b.pool.next(t)
 		if !ok { // everything is idle from t on
-			if !found {
+			if parts == nil {
 				start, end, parts = t, t+b.times.alone(i), b.times.aloneParts(i)
-				return start, end, parts
 			}
 			break
 		}
 		t = b.pool.fit(next, j.short, b.p.gpus-j.gang)
 	}
 	return start, end, parts
+}
+
+// evenly returns the first start at t or later with which a job ends before end on n
+// servers, with about as many GPUs of each, how long it runs there, and its parts; or nil.
+//
+// From any time that is not after the first start at which n servers have room at once,
+// the n-th of the times at which servers have room next is not after it either. So it
+// goes on to that time until it is the same.
+func (b *board) evenly(i int32, t int64, n int32, end int64) (start, length int64, parts []part) {
+	j := &b.p.jobs[i]
+	each := (j.gang + n - 1) / n
+	length, ok := j.short, true
+	if j.sensitive {
+		b.order = b.order[:0]
+		for m, s := range b.p.in.Cluster.Servers {
+			if int32(s.GPUs) >= each && len(b.order) < int(n) {
+				b.order = append(b.order, int32(m))
+			}
+		}
+		if len(b.order) < int(n) {
+			return 0, 0, nil
+		}
+		if length, ok = b.times.of(i, b.deal(j.gang, n)); !ok {
+			return 0, 0, nil
+		}
+	}
+	for {
+		b.order, b.next = b.order[:0], b.next[:0]
+		b.steps += int64(len(b.servers))
+		latest := end - length - 1
+		for m, s := range b.p.in.Cluster.Servers {
+			if int32(s.GPUs) < each {
+				continue
+			}
+			at, ok := b.servers[m].fitBy(t, length, int32(s.GPUs)-each, latest)
+			if !ok {
+				continue
+			}
+			if at == t {
+				b.order = append(b.order, int32(m))
+			}
+			k, _ := slices.BinarySearch(b.next, at)
+			if b.next = slices.Insert(b.next, k, at); len(b.next) >= int(n) {
+				b.next = b.next[:n]
+				latest = b.next[n-1]
+			}
+		}
+		if len(b.next) < int(n) {
+			return 0, 0, nil
+		}
+		if b.next[n-1] == t {
+			break
+		}
+		t = b.next[n-1]
+	}
+	if len(b.order) > int(n) {
+		for _, m := range b.order {
+			b.idle[m] = int32(b.p.in.Cluster.Servers[m].GPUs) - b.servers[m].peak(t, t+length)
+		}
+		slices.SortStableFunc(b.order, func(x, y int32) int {
+			if b.loose {
+				x, y = y, x
+			}
+			return cmp.Compare(b.idle[x], b.idle[y])
+		})
+	}
+	parts = b.deal(j.gang, n)
+	if !j.sensitive {
+		return t, length, parts
+	}
+	d, ok := b.times.of(i, parts) // servers of other sizes may make it slower
+	if d > length {
+		d, ok = b.fits(i, t, parts)
+	}
+	if !ok || t+d >= end {
+		return 0, 0, nil
+	}
+	return t, d, parts
+}
+
+// deal gives a gang to the first n servers in order, about as many GPUs of each.
+func (b *board) deal(gang, n int32) []part {
+	parts := make([]part, n)
+	for k := range n {
+		parts[k] = part{b.order[k], (gang + n - 1 - k) / n}
+	}
+	return parts
 }
 
 // partsAt returns parts for a job from t on, and how long it runs there, or nil.
@@ -130,8 +227,9 @@ func (b *board) partsAt(i int32, t int64) ([]part, int64) {
 	if !j.sensitive {
 		return b.spread(j, total), j.short
 	}
-	for m := range b.order {
-		b.order[m] = int32(m)
+	b.order = b.order[:0]
+	for m := range b.servers {
+		b.order = append(b.order, int32(m))
 	}
 	slices.SortStableFunc(b.order, func(x, y int32) int { return cmp.Compare(b.idle[y], b.idle[x]) })
 	var best []part
@@ -174,8 +272,9 @@ func (b *board) fits(i int32, t int64, parts []part) (int64, bool) {
 // spread takes GPUs from the servers with the fewest idle ones, so that others stay
 // whole. The job runs as fast anywhere.
 func (b *board) spread(j *job, total int32) []part {
-	for m := range b.order {
-		b.order[m] = int32(m)
+	b.order = b.order[:0]
+	for m := range b.servers {
+		b.order = append(b.order, int32(m))
 	}
 	slices.SortStableFunc(b.order, func(x, y int32) int { return cmp.Compare(b.idle[x], b.idle[y]) })
 	var parts []part

@@ -59,6 +59,12 @@ func (p *profile) locate(t int64) (k, i int) {
 // fit returns the first time t, at or after from, such that at most level GPUs are
 // held throughout [t, t+length). The level must not be negative.
 func (p *profile) fit(from, length int64, level int32) int64 {
+	t, _ := p.fitBy(from, length, level, math.MaxInt64)
+	return t
+}
+
+// fitBy returns what fit does, or false if that is after latest.
+func (p *profile) fitBy(from, length int64, level int32, latest int64) (int64, bool) {
 	k, i := p.locate(from)
 	t, open := from, true
 	for ; k < len(p.chunks); k, i = k+1, 0 {
@@ -66,9 +72,11 @@ func (p *profile) fit(from, length int64, level int32) int64 {
 		most := level - c.lazy
 		p.steps++
 		switch {
+		case !open && p.first[k] > latest:
+			return 0, false
 		case open && c.high <= most:
 			if k+1 == len(p.chunks) || p.first[k+1]-t >= length {
-				return t
+				return t, t <= latest
 			}
 			continue
 		case !open && c.low > most:
@@ -83,14 +91,14 @@ func (p *profile) fit(from, length int64, level int32) int64 {
 				}
 			case c.at[i]-t >= length:
 				p.steps += int64(i - begin)
-				return t
+				return t, t <= latest
 			case c.level[i] > most:
 				open = false
 			}
 		}
 		p.steps += int64(i - begin)
 	}
-	return t
+	return t, t <= latest
 }
 
 // peak returns the most GPUs held at a time in [from, to).

@@ -113,6 +113,11 @@ func TestProfileAgainstArray(t *testing.T) {
 			if got, want := p.fit(from, length, level), array.fit(from, length, level); got != want {
 				t.Fatalf("fit(%d, %d, %d) is %d, want %d", from, length, level, got, want)
 			}
+			latest := int64(r.IntN(len(array)))
+			by, ok := p.fitBy(from, length, level, latest)
+			if want := array.fit(from, length, level); ok != (want <= latest) || ok && by != want {
+				t.Fatalf("fitBy(%d, %d, %d, %d) is %d, %t, want %d", from, length, level, latest, by, ok, want)
+			}
 			if got, want := p.peak(from, from+length), array.peak(from, from+length); got != want {
 				t.Fatalf("peak(%d, %d) is %d, want %d", from, from+length, got, want)
 			}
@@ -120,7 +125,8 @@ func TestProfileAgainstArray(t *testing.T) {
 			if want, has := array.above(from, from+length, level); at != want || found != has {
 				t.Fatalf("above(%d, %d, %d) is %d, %t, want %d, %t", from, from+length, level, at, found, want, has)
 			}
-			got, ok := p.next(from)
+			var got int64
+			got, ok = p.next(from)
 			if want, has := array.next(from); got != want || ok != has {
 				t.Fatalf("next(%d) is %d, %t, want %d, %t", from, got, ok, want, has)
 			}
