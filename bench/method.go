@@ -82,6 +82,22 @@ type Replay struct {
 	Predictor                string // name of what predicted; "" if the truth was told
 	Predictions              []sim.Prediction
 	Rounds                   *Rounds // of policies that solve a problem again and again in rounds, such as A_online
+	Deferrals                *Deferrals
+}
+
+// Deferrals is how good the choices of a policy were that predicts for how long to defer
+// preemptions. Means are over the choices whose outcome is known.
+type Deferrals struct {
+	Choices  int // with an outcome, since the predictor has had its first samples
+	Deferred int // of these, those that deferred at all
+	// Promised and Realised are the mean improvement over preempting at once, in seconds:
+	// as predicted, and as it came out.
+	Promised, Realised float64
+	// Explained is the share of the variance of what was predicted that the prediction
+	// explains: 1 if it is always right, below 0 if it is worse than the mean; nil where
+	// there is no variance.
+	Explained *float64
+	Within    float64 // share of outcomes within the intervals of 95 %
 }
 
 // Rounds is what the theorems about a policy that works in rounds need to know.

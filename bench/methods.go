@@ -21,7 +21,7 @@ import (
 // Replayed is an online policy with what predicts the lengths of its jobs.
 type Replayed struct {
 	// New makes a fresh policy for a run. Of the instance it may use what the
-	// policy is told anyway: the cluster and the table of interference.
+	// policy is told anyway: the cluster, the table of interference and the past.
 	New func(context.Context, Problem) (sim.Policy, error)
 	// Predictor names what NewPredictor makes from an instance's history and
 	// seed. Without it the policy is told the truth.
@@ -29,6 +29,9 @@ type Replayed struct {
 	NewPredictor func(in *sched.Instance, seed uint64) (sim.Predictor, error)
 	// Theorems is what is published about the policy; nil if nothing is.
 	Theorems *Theorems
+	// Deferred says, after a run, how good the policy's deferrals were; nil where it has
+	// none that predict.
+	Deferred func(sim.Policy) *Deferrals
 	// Suits says what instances the policy cannot be replayed on, where that can be said
 	// without New: a policy that is a [Program] starts when it runs. Nil asks a new policy.
 	Suits func(*sched.Instance) error
@@ -218,6 +221,9 @@ func (m *policyMethod) replay(ctx context.Context, p Problem) (Outcome, error) {
 	if p, ok := policy.(inRounds); ok {
 		replay.Rounds = &Rounds{}
 		replay.Rounds.Alpha, replay.Rounds.Kept = p.Alpha()
+	}
+	if m.policy.Deferred != nil {
+		replay.Deferrals = m.policy.Deferred(policy)
 	}
 	out := Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay}
 	if outside {

@@ -43,6 +43,11 @@ type Instance struct {
 	// History lists jobs that completed before this instance's epoch, oldest
 	// first. Predictors train on it.
 	History []PastJob `json:"history,omitempty"`
+
+	// Past lists jobs that were released, and completed, before this instance's epoch,
+	// for policies that learn from replays of what was; in the preemptive model only. Their
+	// releases are counted from that of the first of them.
+	Past []Job `json:"past,omitempty"`
 }
 
 // ElasticTypes are the containers that an elastic job may be made of.
@@ -100,6 +105,14 @@ func (in *Instance) validate() error {
 	for i := range in.Jobs {
 		if err := in.Jobs[i].validate(in, gpus); err != nil {
 			return fmt.Errorf("jobs[%d] %q: %w", i, in.Jobs[i].Name, err)
+		}
+	}
+	if len(in.Past) > 0 && in.Model != ModelPreemptive {
+		return fmt.Errorf("past belongs to the preemptive model, and this is %s", in.Model)
+	}
+	for i := range in.Past {
+		if err := in.Past[i].validate(in, gpus); err != nil {
+			return fmt.Errorf("past[%d] %q: %w", i, in.Past[i].Name, err)
 		}
 	}
 	return in.validateElasticFit()

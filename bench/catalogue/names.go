@@ -25,7 +25,6 @@ import (
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
 	"yardstick/heuristics/forest"
-	"yardstick/heuristics/lazer"
 	"yardstick/heuristics/listsched"
 	"yardstick/heuristics/predict"
 	"yardstick/heuristics/sim"
@@ -216,6 +215,16 @@ func (p *params) count(name string, fallback, least int) int {
 		p.refuse(name, fmt.Errorf("it must be a whole number, at least %d", least))
 	}
 	return n
+}
+
+// choice reads a parameter that is one of some words, and the first of them if it is
+// not given.
+func (p *params) choice(name string, words ...string) string {
+	word := p.get(name, words[0])
+	if !slices.Contains(words, word) {
+		p.refuse(name, fmt.Errorf("it must be one of %s", strings.Join(words, ", ")))
+	}
+	return word
 }
 
 // kind reads a parameter that is one of some execution classes, and the first of them
@@ -491,57 +500,6 @@ func asrptPolicy(perfect bool) func(suite.MethodRef) (bench.Method, error) {
 				return errata.Theorems(v, o, r.Predicted(len(v.Instance().Jobs)), opt)
 			}}
 		return bench.Configured(bench.Policy(ref, "1", replayed), o, predictions), nil
-	}
-}
-
-// lazerPolicy makes Lazer, or shortest remaining time first, which is Lazer
-// without its deferrals. With the parameter defer, every preemption is deferred
-// by the same time.
-func lazerPolicy(predicting bool) func(suite.MethodRef) (bench.Method, error) {
-	return func(ref suite.MethodRef) (bench.Method, error) {
-		p := readParams(ref)
-		o := lazer.Options{Prune: p.flag("prune"), WakeDeferred: p.flag("wake-deferred"), NoFree: p.flag("no-free"), OwnGPUs: p.flag("own-gpus")}
-		p.text("placement", o.Placement.String(), &o.Placement)
-		deferral := func() lazer.Deferral { return nil }
-		chosen := "never"
-		switch {
-		case predicting && p.get("defer", "predicted") != "predicted":
-			fixed := lazer.Fixed(p.time("defer", "predicted", 0))
-			if fixed > 0 && sched.Time(fixed) < lazer.Shortest {
-				p.refuse("defer", fmt.Errorf("it must be 0s or at least %v", lazer.Shortest))
-			}
-			deferral, chosen = func() lazer.Deferral { return fixed }, fmt.Sprintf("always by %v", sched.Time(fixed))
-		case predicting:
-			seed := uint64(p.count("seed", 0, 0))
-			deferral, chosen = func() lazer.Deferral { return lazer.New(seed) }, fmt.Sprintf("as predicted with seed %d", seed)
-		}
-		replayed, predictions := p.predictor(predict.Perfect)
-		if err := p.finish(); err != nil {
-			return nil, err
-		}
-		replayed.New = always(func() sim.Policy {
-			if !predicting {
-				return lazer.SRTF(o)
-			}
-			return lazer.Deferring(o, deferral())
-		})
-		return bench.Configured(bench.Policy(ref, "2", replayed), o, chosen, predictions), nil
-	}
-}
-
-// periodicPolicy makes a scheduler that repacks at multiples of an interval.
-func periodicPolicy(interval string) func(suite.MethodRef) (bench.Method, error) {
-	return func(ref suite.MethodRef) (bench.Method, error) {
-		p := readParams(ref)
-		every := p.time("interval", interval, 1)
-		var rule sim.Rule
-		p.text("placement", rule.String(), &rule)
-		replayed, predictions := p.predictor(predict.Perfect)
-		if err := p.finish(); err != nil {
-			return nil, err
-		}
-		replayed.New = always(func() sim.Policy { return lazer.NewPeriodic(every, rule) })
-		return bench.Configured(bench.Policy(ref, "1", replayed), every, rule, predictions), nil
 	}
 }
 

@@ -59,7 +59,7 @@ var paramTexts = []string{"0", "0s", "false", "true", "1", "2", "7", "1/2", "-1"
 	"heavy-edge", "optimal", "index", "release", "spread", "attained", "fewest", "least", "perfect", "forest", "mean", "median", "group", "user", "overall",
 	"printed", "repaired", "exact", "serial", "horizon", "corrected", "case-2-everywhere", "starts", "configurations", "servers", "normalised", "density", "weight", "certified", "literal", "formula", "branch", "lpsolve-mip", "Es", "F(min)s", "predicted", "auto", "chain", "most-available", "least-available",
 	"names.go", "recorded.go", "swf", "helios", "switch:4", "shortest", "fewest-gpus", "column:a", "descending:a", "remaining-service", "remaining-time", "gpu-time", "time", "1h/5h", "never",
-	"N", "P0", "F(1)"}
+	"N", "P0", "F(1)", "10", "150", "counterfactual", "observed"}
 
 // TestNoValueMeansUnset: every value of every parameter of every method is what the
 // method is made with, or is refused: two different values make two different
@@ -166,6 +166,9 @@ func TestZerosThatWereDefaults(t *testing.T) {
 		{"lazer", map[string]string{"seed": "9223372036854775808"}},
 		{"a-maxweight", map[string]string{"factor": "1e400"}},
 		{"lazer", map[string]string{"defer": "20s", "seed": "1"}},
+		{"lazer", map[string]string{"defer": "20s", "warmup": "1"}},
+		{"lazer", map[string]string{"observations": "9"}},
+		{"lazer", map[string]string{"f": "expected"}},
 		{"a-srpt", map[string]string{"retrain-every": "-1s"}},
 		{"periodic", map[string]string{"interval": "0s"}},
 	} {

@@ -44,33 +44,37 @@ type Ratio struct {
 	TheoremBound Opt[float64]
 	TheoremHolds Opt[bool]
 
-	Makespan        Opt[float64] // s, as all times below
-	JCTMean         Opt[float64]
-	JCTP50          Opt[float64]
-	JCTP95          Opt[float64]
-	WaitMean        Opt[float64]
-	WaitP50         Opt[float64]
-	WaitP95         Opt[float64]
-	Preemptions     Opt[int]
-	FutilePreempts  Opt[int]
-	Futile          Opt[float64]
-	GPUUtilization  Opt[float64]
-	Decisions       Opt[int64]
-	DecisionP50     Opt[float64]
-	DecisionP99     Opt[float64]
-	Wall            Opt[float64]
-	CPU             Opt[float64]
-	PeakRSS         Opt[int64] // bytes
-	Message         Text
-	Servers         Opt[int]
-	OptimumMethod   Text
-	CostExact       Text // see Exact; in the unit of Cost
-	OptimumExact    Text
-	LowerBoundExact Text // of LowerBound, or of UpperBound where Sense is Max
-	Schedule        Opt[int]
-	WallLimited     bool
-	OfferedLoad     Opt[float64]
-	Fresh           Opt[bool]
+	Makespan       Opt[float64] // s, as all times below
+	JCTMean        Opt[float64]
+	JCTP50         Opt[float64]
+	JCTP95         Opt[float64]
+	WaitMean       Opt[float64]
+	WaitP50        Opt[float64]
+	WaitP95        Opt[float64]
+	Preemptions    Opt[int]
+	FutilePreempts Opt[int]
+	Futile         Opt[float64]
+	GPUUtilization Opt[float64]
+	Decisions      Opt[int64]
+
+	DeferralChoices, Deferrals         Opt[int]
+	DeferralPromised, DeferralRealised Opt[float64]
+	DeferralExplained, DeferralWithin  Opt[float64]
+	DecisionP50                        Opt[float64]
+	DecisionP99                        Opt[float64]
+	Wall                               Opt[float64]
+	CPU                                Opt[float64]
+	PeakRSS                            Opt[int64] // bytes
+	Message                            Text
+	Servers                            Opt[int]
+	OptimumMethod                      Text
+	CostExact                          Text // see Exact; in the unit of Cost
+	OptimumExact                       Text
+	LowerBoundExact                    Text // of LowerBound, or of UpperBound where Sense is Max
+	Schedule                           Opt[int]
+	WallLimited                        bool
+	OfferedLoad                        Opt[float64]
+	Fresh                              Opt[bool]
 	// Of what a predictor told the policy; missing where it was told the truth.
 	UnseenShare     Opt[float64]
 	PredictionError Opt[float64]

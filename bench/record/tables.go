@@ -81,6 +81,12 @@ func ratioTable(params []Param) *table[Ratio] {
 			{"best_known_by", "", Value, "name of the method whose schedule best_known is the cost of", func(r *R) any { return &r.BestKnownBy }},
 			{"unseen_share", "", Value, "share of the policy's predictions that are 0 iterations, as of jobs unlike any that the predictor has seen; null where the policy was told the truth", func(r *R) any { return &r.UnseenShare }},
 			{"prediction_error", "", Value, "mean absolute error of the predicted numbers of iterations, over the mean of the true ones; null where the policy was told the truth", func(r *R) any { return &r.PredictionError }},
+			{"deferral_choices", "", Value, "of a policy that predicts how long to defer preemptions: its choices whose outcome is known, since the first samples of its predictor; null for all other methods", func(r *R) any { return &r.DeferralChoices }},
+			{"deferrals", "", Value, "of these choices, those that deferred at all", func(r *R) any { return &r.Deferrals }},
+			{"deferral_gain_predicted_s", "s", Value, "by how much nearer the choices were predicted to come to what should have been chosen than preempting at once, on average", func(r *R) any { return &r.DeferralPromised }},
+			{"deferral_gain_s", "s", Value, "the same as it came out; below 0 where preempting at once would have been nearer", func(r *R) any { return &r.DeferralRealised }},
+			{"deferral_variance_explained", "", Value, "share of the variance of how near the choices came that the predictor explains: below 0 where it is worse than their mean; null where they are all as near", func(r *R) any { return &r.DeferralExplained }},
+			{"deferral_within_95", "", Value, "share of the choices whose outcome was within the predictor's interval of 95 %", func(r *R) any { return &r.DeferralWithin }},
 		},
 	}
 	for _, p := range params {

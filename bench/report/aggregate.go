@@ -39,6 +39,11 @@ type Aggregate struct {
 	MeanCost record.Opt[float64] `json:"mean_cost"` // arithmetic mean, s or weight
 
 	// Medians over the instances; missing where the policy was told the truth.
+	// Promised and Realised are medians of what deferring preemptions was predicted to gain
+	// over preempting at once, and of what it gained, in seconds per choice.
+	Promised record.Opt[float64] `json:"deferral_gain_predicted_s"`
+	Realised record.Opt[float64] `json:"deferral_gain_s"`
+
 	Unseen          record.Opt[float64] `json:"unseen_share"`
 	PredictionError record.Opt[float64] `json:"prediction_error"`
 
@@ -96,7 +101,7 @@ func aggregate(rows []*record.Ratio, instances int) []Aggregate {
 // summarise fills in what depends on the rows of one kind of denominator.
 func (a *Aggregate) summarise(rows []*record.Ratio) {
 	a.Count = len(rows)
-	var ratios, least, costs, decisions, unseen, wrong []float64
+	var ratios, least, costs, decisions, unseen, wrong, promised, realised []float64
 	theorems := newOrdered[string, Theorem]()
 	provers := newOrdered[string, Count]()
 	for _, row := range rows {
@@ -117,6 +122,9 @@ func (a *Aggregate) summarise(rows []*record.Ratio) {
 		}
 		if row.PredictionError.Valid {
 			wrong = append(wrong, row.PredictionError.V)
+		}
+		if row.DeferralPromised.Valid && row.DeferralRealised.Valid {
+			promised, realised = append(promised, row.DeferralPromised.V), append(realised, row.DeferralRealised.V)
 		}
 		if row.DecisionP50.Valid {
 			decisions = append(decisions, row.DecisionP50.V)
@@ -144,12 +152,15 @@ func (a *Aggregate) summarise(rows []*record.Ratio) {
 	slices.Sort(decisions)
 	slices.Sort(unseen)
 	slices.Sort(wrong)
+	slices.Sort(promised)
+	slices.Sort(realised)
 	a.GeoMean, a.Median, a.P95 = geoMean(ratios), percentile(ratios, 50), percentile(ratios, 95)
 	a.Worst = percentile(ratios, 100)
 	a.GeoMeanLeast, a.MedianLeast, a.P95Least, a.WorstLeast = geoMean(least), percentile(least, 50), percentile(least, 95), percentile(least, 100)
 	a.MeanCost = mean(costs)
 	a.DecisionP50 = percentile(decisions, 50)
 	a.Unseen, a.PredictionError = percentile(unseen, 50), percentile(wrong, 50)
+	a.Promised, a.Realised = percentile(promised, 50), percentile(realised, 50)
 }
 
 // percentile returns the p-th percentile of ascending values by nearest rank:

@@ -49,7 +49,7 @@ func (r *Report) csvSummaries(out *output.CSV, group []string) {
 	out.Write(append(group, "method", "kind", "class", "instances", "solved", "denominator", "count", "proven_by", "certified",
 		"geo_mean", "median", "p95", "worst", "mean_cost", "theorems", "decision_p50_s",
 		"jobs_min", "jobs_max", "gpus_min", "gpus_max", "servers_min", "servers_max", "offered_load", "offered_load_min", "offered_load_max", "offered_load_instances", "known",
-		"geo_mean_at_least", "median_at_least", "p95_at_least", "worst_at_least", "checkable", "unseen_share", "prediction_error"))
+		"geo_mean_at_least", "median_at_least", "p95_at_least", "worst_at_least", "checkable", "unseen_share", "prediction_error", "deferral_gain_predicted_s", "deferral_gain_s"))
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		sizes := g.csvSizes()
@@ -67,7 +67,7 @@ func (r *Report) csvSummaries(out *output.CSV, group []string) {
 				a.Denominator.text(g.Maximised), strconv.Itoa(a.Count), strings.Join(provers, ";"), strconv.Itoa(a.Certified),
 				full(a.GeoMean), full(a.Median), full(a.P95), full(a.Worst), full(a.MeanCost), theorems, full(a.DecisionP50))
 			row = append(append(row, sizes...), a.Known)
-			out.Write(append(row, full(a.GeoMeanLeast), full(a.MedianLeast), full(a.P95Least), full(a.WorstLeast), strconv.Itoa(a.Checkable), full(a.Unseen), full(a.PredictionError)))
+			out.Write(append(row, full(a.GeoMeanLeast), full(a.MedianLeast), full(a.P95Least), full(a.WorstLeast), strconv.Itoa(a.Checkable), full(a.Unseen), full(a.PredictionError), full(a.Promised), full(a.Realised)))
 		}
 	}
 }

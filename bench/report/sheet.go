@@ -55,6 +55,11 @@ func (r *Report) ratioLegend() string {
 	}) {
 		text += " Of policies that predict, medians over instances: unseen, the share of jobs unlike any that was learnt, predicted as 0; error, the mean absolute error of the predictions over the mean length."
 	}
+	if slices.ContainsFunc(r.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Promised.Valid })
+	}) {
+		text += " Of policies that predict how long to defer preemptions: by how much nearer to what should have been chosen than preempting at once a choice was predicted to be, and was."
+	}
 	for _, known := range [][2]string{{"public", " public: a program may know the instances by heart."}, {"fresh", " fresh: the instances were drawn for this run."}} {
 		if slices.ContainsFunc(r.Groups, func(g Group) bool {
 			return slices.ContainsFunc(g.Methods, func(a Aggregate) bool { return a.Known == known[0] })
@@ -155,6 +160,8 @@ func (g *Group) summarySheet() sheet {
 		{heading{name: "worst"}, ratios, ratio(func(a *Aggregate) (least, most opt) { return a.WorstLeast, a.Worst })},
 		{heading{name: "unseen", drop: 5}, has(func(a *Aggregate) bool { return a.Unseen.Valid }), func(a *Aggregate) string { return shareText(a.Unseen) }},
 		{heading{name: "error", drop: 5}, has(func(a *Aggregate) bool { return a.PredictionError.Valid }), func(a *Aggregate) string { return shareText(a.PredictionError) }},
+		{heading{name: "deferring, predicted", drop: 5}, has(func(a *Aggregate) bool { return a.Promised.Valid }), func(a *Aggregate) string { return gainText(a.Promised) }},
+		{heading{name: "was", drop: 5}, has(func(a *Aggregate) bool { return a.Realised.Valid }), func(a *Aggregate) string { return gainText(a.Realised) }},
 		{costColumn, true, func(a *Aggregate) string { return sc.text(a.MeanCost, 0) }},
 		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 2}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
 		{heading{name: "decision p50", drop: 5}, has(func(a *Aggregate) bool { return a.DecisionP50.Valid }), func(a *Aggregate) string { return durationText(a.DecisionP50) }},
@@ -170,6 +177,14 @@ func (g *Group) summarySheet() sheet {
 		}
 	}
 	return s
+}
+
+// gainText is a time that was gained, in seconds, missing where there is none.
+func gainText(v record.Opt[float64]) string {
+	if !v.Valid {
+		return missing
+	}
+	return fmt.Sprintf("%+.2fs", v.V)
 }
 
 // shareText is a share in percent, missing where there is none.

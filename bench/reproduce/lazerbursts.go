@@ -88,7 +88,7 @@ func (b lazerBurst) draw(ctx context.Context, jobs int, seed uint64) (d lazerDra
 	instance := b.instance(jobs, seed)
 	for i, p := range []sim.Policy{policy.SRTF(policy.Options{}), policy.Deferring(policy.Options{}, policy.Fixed(20*sched.Second)),
 		policy.Deferring(policy.Options{}, policy.Fixed(50*sched.Second)), policy.Deferring(policy.Options{}, policy.Fixed(100*sched.Second)),
-		policy.Deferring(policy.Options{}, policy.New(seed))} {
+		policy.Deferring(policy.Options{}, policy.New(seed, policy.DefaultCaps()))} {
 		r, err := sim.Run(ctx, instance, p, sim.Options{})
 		if err != nil {
 			return d, err

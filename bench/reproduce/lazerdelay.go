@@ -54,7 +54,7 @@ func lazerFig8f(ctx context.Context, in Input) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	deferral := &lazerTimedDeferral{Predictor: policy.New(in.Seed)}
+	deferral := &lazerTimedDeferral{Predictor: policy.New(in.Seed, policy.DefaultCaps())}
 	policies := []struct {
 		name, paper string
 		every       sched.Time

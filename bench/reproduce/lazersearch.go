@@ -29,8 +29,8 @@ type lazerOutcomes struct{ list []lazerOutcome }
 func (*lazerOutcomes) Defer(policy.Context) (sched.Time, error) { return 0, nil }
 
 // Observe implements lazer.Deferral.
-func (o *lazerOutcomes) Observe(c policy.Context, _, f sched.Time) error {
-	o.list = append(o.list, lazerOutcome{c, f})
+func (o *lazerOutcomes) Observe(of policy.Outcome) error {
+	o.list = append(o.list, lazerOutcome{of.Context, of.F})
 	return nil
 }
 
@@ -53,9 +53,11 @@ type lazerSearch interface {
 // more, as its stopping rule wants, before it is used.
 type lazerBayes struct{ *policy.Predictor }
 
-func (b lazerBayes) choose(c policy.Context) (sched.Time, error)   { return b.Defer(c) }
-func (b lazerBayes) learn(c policy.Context, x, f sched.Time) error { return b.Observe(c, x, f) }
-func (b lazerBayes) use(c policy.Context) (sched.Time, error)      { return b.Defer(c) }
+func (b lazerBayes) choose(c policy.Context) (sched.Time, error) { return b.Defer(c) }
+func (b lazerBayes) learn(c policy.Context, x, f sched.Time) error {
+	return b.Observe(policy.Outcome{Context: c, Chosen: x, F: f, Counterfactual: f})
+}
+func (b lazerBayes) use(c policy.Context) (sched.Time, error) { return b.Defer(c) }
 
 // lazerBlind chooses whole seconds without regard to contexts, and uses the one
 // for which the least f was seen, the first of equal ones.
@@ -83,7 +85,7 @@ func lazerMethods(seed uint64) []lazerSearch {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	grid := -1
 	return []lazerSearch{
-		lazerBayes{policy.New(seed)},
+		lazerBayes{policy.New(seed, policy.DefaultCaps())},
 		&lazerBlind{next: func() int { return rng.IntN(101) }, least: math.MaxInt64},
 		&lazerBlind{next: func() int { grid = (grid + 1) % 101; return grid }, least: math.MaxInt64},
 	}

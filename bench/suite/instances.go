@@ -68,9 +68,9 @@ func (src *Source) Build(master uint64, jobs *Budget) ([]*Instance, error) {
 	}
 	past := 0
 	for i := range windows {
-		past += min(src.history(), windows[i].First)
+		past += min(src.history(), windows[i].First)/pastPerJob + min(src.Past, windows[i].First)
 	}
-	if err := jobs.spend(past/pastPerJob, 1); err != nil {
+	if err := jobs.spend(past, 1); err != nil {
 		return nil, err
 	}
 	if err := jobs.holds(trace.Len()); err != nil {

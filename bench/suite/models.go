@@ -26,7 +26,7 @@ type model struct {
 // models has a row for each model.
 var models = []model{
 	{sched.ModelGang, []string{"profiles", "singleShare", "matchDemand", "shrink", "params", "iteration", "prove"}, (*Source).buildGang},
-	{sched.ModelPreemptive, []string{"iteration", "storage", "startup"}, (*Source).buildPreemptive},
+	{sched.ModelPreemptive, []string{"iteration", "storage", "startup", "past"}, (*Source).buildPreemptive},
 	{sched.ModelSharing, []string{"gpuMemory", "sharing"}, (*Source).buildSharing},
 	{sched.ModelElastic, []string{"startup", "ring", "capacity", "maxWorkers", "workerType"}, (*Source).buildElastic},
 }
@@ -70,7 +70,7 @@ func (src *Source) buildGang(w *datasets.Window, common instances.Common, config
 
 func (src *Source) buildPreemptive(w *datasets.Window, common instances.Common, _ []profile.Config) (*sched.Instance, error) {
 	return instances.Preemptive(w, instances.PreemptiveOptions{Common: common, Storage: optional(src, "storage", src.Storage), Startup: src.Startup,
-		Iteration: optional(src, "iteration", src.Iterate)})
+		Iteration: optional(src, "iteration", src.Iterate), Past: src.Past})
 }
 
 func (src *Source) buildSharing(w *datasets.Window, common instances.Common, _ []profile.Config) (*sched.Instance, error) {

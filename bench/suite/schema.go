@@ -135,6 +135,7 @@ var describe = map[string]string{
 	"instances.matchDemand":           "Configurations of as many GPUs as the trace says",
 	"instances.shrink":                "Divides releases and iterations of profiles; 1 by default",
 	"instances.storage":               "Bandwidth of the storage that checkpoints are loaded from and saved to; none where preemption takes no time",
+	"instances.past":                  "Jobs completed before the slice, the last ones, that policies may learn from by replaying them",
 	"instances.startup":               "Time of every (re)start beside the load",
 	"instances.gpuMemory":             "Memory of a GPU",
 	"instances.ring":                  "Ring AllReduce instead of parameter servers",

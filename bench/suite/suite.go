@@ -77,6 +77,7 @@ type Source struct {
 	Shrink      int64    `yaml:"shrink" json:"shrink,omitempty"`           // divides releases and iterations
 
 	Storage   instances.Storage `yaml:"storage" json:"storage,omitzero"`      // preemptive: of checkpoints
+	Past      int               `yaml:"past" json:"past,omitempty"`           // preemptive: jobs before the slice that policies may replay, the last ones
 	Startup   sched.Time        `yaml:"startup" json:"startup"`               // preemptive: at every (re)start
 	GPUMemory sched.Bytes       `yaml:"gpuMemory" json:"gpuMemory,omitempty"` // sharing
 	Ring      bool              `yaml:"ring" json:"ring,omitempty"`           // elastic: ring AllReduce instead of parameter servers

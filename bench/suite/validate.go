@@ -93,7 +93,7 @@ func (src *Source) validate() error {
 		return wrong("tooLarge", "tooLarge is %q: it must be error or drop", src.TooLarge)
 	}
 	return negative("", number{"round", int64(src.Round)}, number{"prove.upTo", int64(src.Prove.UpTo)}, number{"params", int64(src.Params)},
-		number{"iteration", int64(src.Iterate)}, number{"history", int64(src.history())})
+		number{"iteration", int64(src.Iterate)}, number{"history", int64(src.history())}, number{"past", int64(src.Past)})
 }
 
 type number struct {

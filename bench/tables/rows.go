@@ -193,6 +193,13 @@ func addReplay(row *record.Ratio, replay *bench.Replay) {
 	row.Decisions = record.Some(replay.Decisions)
 	row.DecisionP50 = record.Some(replay.DecisionP50.Seconds())
 	row.DecisionP99 = record.Some(replay.DecisionP99.Seconds())
+	if d := replay.Deferrals; d != nil {
+		row.DeferralChoices, row.Deferrals = record.Some(d.Choices), record.Some(d.Deferred)
+		row.DeferralPromised, row.DeferralRealised, row.DeferralWithin = record.Some(d.Promised), record.Some(d.Realised), record.Some(d.Within)
+		if d.Explained != nil {
+			row.DeferralExplained = record.Some(*d.Explained)
+		}
+	}
 }
 
 // scheduled are the rows of one schedule, none of none.

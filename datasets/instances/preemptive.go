@@ -1,8 +1,10 @@
 package instances
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"yardstick/datasets"
 	"yardstick/sched"
@@ -29,6 +31,10 @@ type PreemptiveOptions struct {
 	// for d has n = d/Iteration iterations, to the nearest and at least 1, of d/n
 	// each. 0 makes the whole run one iteration; NULL is Round or, without that, 1s.
 	Iteration datasets.Opt[sched.Duration]
+
+	// Past is how many jobs that completed before the window's first submission
+	// Instance.Past lists, the last ones; 0 is none.
+	Past int
 }
 
 // The defaults of PreemptiveOptions.
@@ -124,22 +130,41 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 		if err := o.fits(j); err != nil {
 			return nil, err
 		}
-		m := o.Models[draw(w.Seed, "model", lotName(j)).IntN(len(o.Models))]
-		out := &in.Jobs[i]
-		out.Model = m.Name
-		n, compute := divide(j.Run, o.Round, o.Iteration.V)
-		out.Iters, out.Stages = n, []sched.Stage{{Replicas: j.Gang, Compute: compute}}
-		save, err := o.Storage.V.transfer(m.Parameters, o.State.V)
-		if err != nil {
-			return nil, fmt.Errorf("model %q: %w", m.Name, err)
+		if err := o.train(&in.Jobs[i], j, w.Seed); err != nil {
+			return nil, err
 		}
-		out.Load, out.Pause = roundUp(o.Startup+save, o.Round), roundUp(save, o.Round)
+	}
+	past := w.Past(o.Past)
+	slices.SortStableFunc(past, func(a, b datasets.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	for i := range past {
+		j := &past[i]
+		if err := o.fits(j); err != nil {
+			return nil, err
+		}
+		in.Past = append(in.Past, sched.Job{Name: j.ID, User: j.User, Group: j.Group, Weight: 1, Release: roundUp(j.Submit-past[0].Submit, o.Round), Keys: o.KeysOf[j.ID]})
+		if err := o.train(&in.Past[i], j, w.Seed); err != nil {
+			return nil, err
+		}
 	}
 	for _, j := range w.Past(o.History) {
 		n, _ := divide(j.Run, o.Round, o.Iteration.V)
 		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: j.Gang, Iters: n})
 	}
 	return in, nil
+}
+
+// train gives a job its model, and what the training takes.
+func (o *PreemptiveOptions) train(out *sched.Job, j *datasets.Job, seed uint64) error {
+	m := o.Models[draw(seed, "model", lotName(j)).IntN(len(o.Models))]
+	out.Model = m.Name
+	n, compute := divide(j.Run, o.Round, o.Iteration.V)
+	out.Iters, out.Stages = n, []sched.Stage{{Replicas: j.Gang, Compute: compute}}
+	save, err := o.Storage.V.transfer(m.Parameters, o.State.V)
+	if err != nil {
+		return fmt.Errorf("model %q: %w", m.Name, err)
+	}
+	out.Load, out.Pause = roundUp(o.Startup+save, o.Round), roundUp(save, o.Round)
+	return nil
 }
 
 func (o *PreemptiveOptions) complete() error {
@@ -159,6 +184,8 @@ func (o *PreemptiveOptions) complete() error {
 		}
 	}
 	switch {
+	case o.Past < 0:
+		return fmt.Errorf("past is %d: it must be at least 0", o.Past)
 	case len(o.Models) == 0:
 		return fmt.Errorf("there are no models to give to jobs")
 	case !o.Storage.V.None && o.Storage.V.Bandwidth <= 0:
@@ -192,5 +219,8 @@ func (d *description) preemptive() error {
 	}
 	d.line("load", "%s", quantiles(loads))
 	d.line("pause and save", "%s", quantiles(pauses))
+	if n := len(d.in.Past); n > 0 {
+		d.line("past", "%d jobs, for policies that learn from a replay of them", n)
+	}
 	return nil
 }

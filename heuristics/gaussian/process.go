@@ -180,6 +180,9 @@ func (p *Process) slope(a, b []float64) float64 {
 	return p.theta.Scale * 5 / 3 * (1 + math.Sqrt(5)*r) * math.Exp(-math.Sqrt(5)*r)
 }
 
+// NoiseSD returns the standard deviation of the noise, in the unit of the outcomes.
+func (p *Process) NoiseSD() float64 { return p.scale * math.Sqrt(p.theta.Noise) }
+
 // Predict returns mean and standard deviation of the process, without noise,
 // at x. Before any observation they are 0 and the square root of the output
 // scale.

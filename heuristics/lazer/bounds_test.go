@@ -22,7 +22,7 @@ func policies(seed uint64) map[string]func() sim.Policy {
 	return map[string]func() sim.Policy{
 		"sjf":   func() sim.Policy { return listsched.SJF(listsched.Options{Blocking: listsched.Skip}) },
 		"srtf":  func() sim.Policy { return SRTF(Options{}) },
-		"lazer": func() sim.Policy { return Deferring(Options{}, New(seed)) },
+		"lazer": func() sim.Policy { return Deferring(Options{}, New(seed, DefaultCaps())) },
 		"fixed": func() sim.Policy { return Deferring(Options{Prune: true}, Fixed(3*sched.Second)) },
 		"60":    func() sim.Policy { return NewPeriodic(2*sched.Second, sim.Pool) },
 		"360":   func() sim.Policy { return NewPeriodic(5*sched.Second, sim.Pool) },

@@ -20,6 +20,9 @@
 //   - A job that waits for the pauses of its victims holds what it has. It may
 //     be a victim itself; what it holds then goes to the new job.
 //   - An interrupted load saves nothing.
+//   - What F is, after a choice: see Outcome. The predictor learns from the
+//     counterfactual one; with Options.Observed from the load that was wasted.
+//   - From what state the predictor starts: it knows nothing, or is warmed up (Warm).
 //
 // Source: Lazer, section 4 and Algorithms 1 and 2.
 package lazer

@@ -19,9 +19,21 @@ type Context struct {
 // Deferral chooses how long preemptions are deferred, and learns.
 type Deferral interface {
 	Defer(Context) (sched.Time, error)
-	// Observe is told, some time after a choice x, for how long loading should
-	// have been deferred: F.
-	Observe(c Context, x, f sched.Time) error
+	// Observe is told, some time after a choice, what became of it.
+	Observe(Outcome) error
+}
+
+// Outcome is what became of a choice.
+type Outcome struct {
+	Context Context
+	Chosen  sched.Time // X
+	F       sched.Time // what the choice is measured by: of the two below
+	// Counterfactual is for how long loading should have been put off, whatever was
+	// chosen: see forecast.
+	Counterfactual sched.Time
+	// Observed is the part of the load of the new job, the first after the choice, that
+	// a preemption wasted; 0 if the job came to train.
+	Observed sched.Time
 }
 
 // Fixed defers every preemption by the same time.
@@ -31,28 +43,66 @@ type Fixed sched.Time
 func (f Fixed) Defer(Context) (sched.Time, error) { return sched.Time(f), nil }
 
 // Observe implements Deferral.
-func (Fixed) Observe(Context, sched.Time, sched.Time) error { return nil }
+func (Fixed) Observe(Outcome) error { return nil }
 
 // forecast watches arrivals, for the contexts of choices and for what should
 // have been chosen.
 //
-// F must not depend on the choice: with a choice made at t0, p the longest
+// The counterfactual F does not depend on the choice: with a choice made at t0, p the longest
 // pause of the victims and l the load time of the new job, it is A − t0 − p if
 // a job with less to go than the new one had at t0 first arrives at A in
 // (t0, t0 + p + l], and no less than 0; it is 0 if none does. It is known at
 // t0 + max(X, p + l).
+//
+// The observed F is the source's "portion of L_k wasted due to a futile
+// preemption": it is known when the job's load has ended or was cut short. A job that
+// was queued after all has loaded nothing, and then there is nothing to observe.
 type forecast struct {
-	times  []sched.Time // of arrivals within the last hour
-	opened []*outcome
+	observed bool         // F is what was observed
+	times    []sched.Time // of arrivals within the last hour
+	opened   []*outcome
 }
 
 // outcome is a choice whose F is not known yet.
 type outcome struct {
-	context Context
-	chosen  sched.Time
-	at      sched.Time
-	f       sched.Time
-	found   bool
+	Outcome
+	at    sched.Time
+	found bool // Counterfactual is not 0
+
+	load  loading
+	until sched.Time // end of the load under way
+}
+
+// loading is how far the load has come that follows a choice.
+type loading uint8
+
+const (
+	ahead   loading = iota // waits for the deferral or the pauses
+	under                  // has begun
+	cut                    // was preempted: Observed says how much was wasted
+	without                // did not come about
+)
+
+// begun, cutShort and dropped note the start, the end by preemption and the failure
+// to come about of the load that follows the job's latest choice.
+func (j *job) begun(now sched.Time) {
+	if o := j.choice; o != nil && o.load == ahead {
+		o.load, o.until = under, now+j.load
+	}
+}
+
+func (j *job) cutShort(now sched.Time) {
+	if o := j.choice; o != nil && o.load == under && now < o.until {
+		o.load, o.Observed = cut, now-(o.until-j.load)
+	}
+	j.choice = nil
+}
+
+func (j *job) dropped() {
+	if o := j.choice; o != nil {
+		o.load = without
+	}
+	j.choice = nil
 }
 
 const window = 3600 * sched.Second
@@ -61,8 +111,8 @@ func (f *forecast) arrival(now, remaining sched.Time) {
 	f.times = append(f.times, now)
 	f.forget(now)
 	for _, o := range f.opened {
-		if c := &o.context; !o.found && now > o.at && now <= o.at+c.Pause+c.Load && remaining < c.Remaining {
-			o.found, o.f = true, max(now-o.at-c.Pause, 0)
+		if c := &o.Context; !o.found && now > o.at && now <= o.at+c.Pause+c.Load && remaining < c.Remaining {
+			o.found, o.Counterfactual = true, max(now-o.at-c.Pause, 0)
 		}
 	}
 }
@@ -91,19 +141,32 @@ func (f *forecast) context(now sched.Time, n *job, victims []*job) Context {
 	return c
 }
 
-func (f *forecast) open(now, x sched.Time, c Context) {
-	f.opened = append(f.opened, &outcome{context: c, chosen: x, at: now})
+func (f *forecast) open(now, x sched.Time, c Context) *outcome {
+	o := &outcome{Outcome: Outcome{Context: c, Chosen: x}, at: now}
+	f.opened = append(f.opened, o)
+	return o
 }
 
 // settle tells the deferral what has become known.
 func (f *forecast) settle(now sched.Time, d Deferral) error {
 	var err error
 	f.opened = slices.DeleteFunc(f.opened, func(o *outcome) bool {
-		known := now >= o.at+max(o.chosen, o.context.Pause+o.context.Load)
-		if known && err == nil {
-			err = d.Observe(o.context, o.chosen, o.f)
+		known := now >= o.at+max(o.Chosen, o.Context.Pause+o.Context.Load)
+		if f.observed {
+			known = known && (o.load == cut || o.load == without || o.load == under && now >= o.until)
 		}
-		return known
+		if !known || err != nil {
+			return known
+		}
+		o.F = o.Counterfactual
+		if f.observed {
+			if o.load == without {
+				return true
+			}
+			o.F = o.Observed
+		}
+		err = d.Observe(o.Outcome)
+		return true
 	})
 	return err
 }

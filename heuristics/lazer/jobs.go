@@ -34,6 +34,8 @@ type job struct {
 	held  int // GPUs that a pending job has
 	heir  *job
 	at    int // index in jobs.running
+
+	choice *outcome // of the job's deferral, until its load has ended
 }
 
 // remaining returns T' at a time.

@@ -132,7 +132,7 @@ func TestClusters(t *testing.T) {
 		in := schedtest.Preemptive(rng, schedtest.Shape{Jobs: 1 + rng.IntN(10), Servers: 1 + rng.IntN(3), GPUs: 1 + rng.IntN(4), Stages: 2, Traffic: seed%2 == 0})
 		for _, p := range []func() sim.Policy{
 			func() sim.Policy { return SRTF(Options{Prune: true}) },
-			func() sim.Policy { return Deferring(Options{Placement: sim.Consolidate}, New(seed)) },
+			func() sim.Policy { return Deferring(Options{Placement: sim.Consolidate}, New(seed, DefaultCaps())) },
 			func() sim.Policy { return Deferring(Options{WakeDeferred: true}, Fixed(3*sched.Second)) },
 			func() sim.Policy { return NewPeriodic(sched.Second, sim.BestFit) },
 		} {
@@ -160,7 +160,7 @@ func TestClusters(t *testing.T) {
 // the F that the context tells.
 func TestPredictorStages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
-	p := New(1)
+	p := New(1, DefaultCaps())
 	truth := func(c Context) sched.Time { return c.Pause * 4 } // from 0 to 80 s
 	draw := func() Context {
 		return Context{Interarrival: sched.Time(rng.IntN(600)) * sched.Second, Remaining: sched.Time(rng.IntN(10_000)) * sched.Second,
@@ -168,7 +168,7 @@ func TestPredictorStages(t *testing.T) {
 	}
 	var cells [bootstrap]int
 	for n := 0; !p.Exploiting(); n++ {
-		if n > most {
+		if n > DefaultCaps().Observations {
 			t.Fatalf("still learning after %d outcomes", n)
 		}
 		c := draw()
@@ -182,7 +182,7 @@ func TestPredictorStages(t *testing.T) {
 		if n < bootstrap {
 			cells[min(int(x*bootstrap/Longest), bootstrap-1)]++
 		}
-		if err := p.Observe(c, x, truth(c)); err != nil {
+		if err := p.Observe(Outcome{Context: c, Chosen: x, F: truth(c)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestPredictorStages(t *testing.T) {
 		t.Errorf("deferrals are off by %.1f s on average", off)
 	}
 	before := p.Observations()
-	if err := p.Observe(draw(), 0, 0); err != nil || p.Observations() != before {
+	if err := p.Observe(Outcome{Context: draw()}); err != nil || p.Observations() != before {
 		t.Errorf("learnt after it had enough: %v", err)
 	}
 }
@@ -257,15 +257,15 @@ func TestForecast(t *testing.T) {
 type recorded []sched.Time
 
 func (*recorded) Defer(Context) (sched.Time, error) { return 0, nil }
-func (r *recorded) Observe(_ Context, _, f sched.Time) error {
-	*r = append(*r, f)
+func (r *recorded) Observe(o Outcome) error {
+	*r = append(*r, o.F)
 	return nil
 }
 
 // BenchmarkDeferral is one choice by a trained predictor.
 func BenchmarkDeferral(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 6))
-	p := New(1)
+	p := New(1, DefaultCaps())
 	c := Context{Interarrival: 40 * sched.Second, Remaining: 1000 * sched.Second, Load: 30 * sched.Second, Pause: 5 * sched.Second}
 	for !p.Exploiting() {
 		c.Pause = sched.Time(rng.IntN(20)) * sched.Second
@@ -273,7 +273,7 @@ func BenchmarkDeferral(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := p.Observe(c, x, 0); err != nil {
+		if err := p.Observe(Outcome{Context: c, Chosen: x}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -300,7 +300,7 @@ func BenchmarkReplay(b *testing.B) {
 	for name, p := range map[string]func() sim.Policy{
 		"sjf":   func() sim.Policy { return listsched.SJF(listsched.Options{Blocking: listsched.Skip}) },
 		"srtf":  func() sim.Policy { return SRTF(Options{}) },
-		"lazer": func() sim.Policy { return Deferring(Options{}, New(1)) },
+		"lazer": func() sim.Policy { return Deferring(Options{}, New(1, DefaultCaps())) },
 		"p60":   func() sim.Policy { return NewPeriodic(60*sched.Second, sim.Pool) },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -25,6 +25,9 @@ type Options struct {
 	// NoFree and OwnGPUs keep to the letter of Algorithms 2 and 1: see the
 	// package comment. With either of them jobs may never start.
 	NoFree, OwnGPUs bool
+	// Observed has deferrals learn from the load that was wasted, as the source says,
+	// and not from how long it should have been put off: see Outcome.
+	Observed bool
 }
 
 // Policy preempts running jobs for an arriving job with less time to go. A
@@ -64,7 +67,7 @@ func SRTF(o Options) *Policy { return newPolicy("srtf", o, nil) }
 func Deferring(o Options, d Deferral) *Policy { return newPolicy("lazer", o, d) }
 
 func newPolicy(name string, o Options, d Deferral) *Policy {
-	return &Policy{name: name, options: o, deferral: d, jobs: jobs{all: map[sched.JobID]*job{}}, pauses: map[sched.JobID]*job{}}
+	return &Policy{name: name, options: o, deferral: d, jobs: jobs{all: map[sched.JobID]*job{}}, pauses: map[sched.JobID]*job{}, forecast: forecast{observed: o.Observed}}
 }
 
 // Name implements sim.Policy.
@@ -183,7 +186,7 @@ func (p *Policy) preempt(j *job, victims []*job) error {
 	if err != nil {
 		return err
 	}
-	p.forecast.open(now, x, c)
+	j.choice = p.forecast.open(now, x, c)
 	if x < Shortest {
 		p.execute(j, victims)
 		return nil
@@ -220,6 +223,7 @@ func (p *Policy) deferralsEnd() error {
 		}
 		victims, feasible := p.orchestrate(d.job)
 		if !feasible {
+			d.job.dropped()
 			if d.job.phase = queued; !p.options.WakeDeferred { // else it is in the queue already
 				p.enqueue(d.job)
 			}
@@ -281,6 +285,7 @@ func (p *Policy) execute(n *job, victims []*job) {
 			p.starting = slices.Delete(p.starting, i, i+1)
 			p.free += r.gang
 			p.jobs.stop(r, queued)
+			r.dropped()
 			p.enqueue(r)
 			surplus = true
 			continue
@@ -291,6 +296,7 @@ func (p *Policy) execute(n *job, victims []*job) {
 			continue
 		}
 		left := r.remaining(now)
+		r.cutShort(now)
 		p.jobs.stop(r, pausing)
 		r.left, r.heir = left, n
 		p.pauses[r.id] = r
@@ -307,6 +313,7 @@ func (p *Policy) inherit(from, to *job) {
 	p.free, p.held = p.free+from.held, p.held-from.held
 	from.held = 0
 	p.jobs.stop(from, queued)
+	from.dropped()
 	for _, r := range p.pauses {
 		if r.heir == from {
 			r.heir = to
@@ -352,6 +359,7 @@ func (p *Policy) fill(gpus int) {
 func (p *Policy) begin(j *job) {
 	p.jobs.run(j, active)
 	j.trainFrom = p.view.Now() + j.load
+	j.begun(p.view.Now())
 	p.starting = append(p.starting, j)
 }
 

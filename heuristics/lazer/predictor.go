@@ -21,19 +21,29 @@ const Shortest = sched.Second / 1000
 const (
 	bootstrap = 10  // M, the observations that the process starts from
 	enough    = 100 // observations after which acquisition may end
-	most      = 110 // observations after which it does
-	refit     = 10  // observations between fits of the hyperparameters
 	starts    = 5   // points that L-BFGS starts from
 	grid      = 25  // points among which exploitation looks for the least mean's neighbourhood
 )
+
+// Caps bound what a predictor learns. None of them is in the source: where its second
+// criterion is never met, acquisition would go on for ever, at a cost that grows with
+// the cube of the observations.
+type Caps struct {
+	Observations int        // after which acquisition ends whatever improvement is expected; at least 10
+	Refit        int        // observations between fits of the hyperparameters; at least 1
+	Floor        sched.Time // least f that a tenth is taken of in the criterion of improvement
+}
+
+// DefaultCaps are those that a predictor has unless it is told otherwise.
+func DefaultCaps() Caps { return Caps{Observations: 110, Refit: 10, Floor: sched.Second} }
 
 // Predictor chooses deferrals by Bayesian optimisation: it models f = |X − F|,
 // in seconds, as a Gaussian process over X and the context, and goes through
 // three stages. Bootstrapping takes X by Latin hypercube sampling. Acquisition
 // takes the X with the largest expected improvement, and ends once there are
 // 100 observations and that improvement is below a tenth of the best f seen, or
-// of a second where that is less; or after 110. Exploitation takes the X with
-// the least mean and learns no more.
+// of Caps.Floor where that is less; or after Caps.Observations. Exploitation takes the
+// X with the least mean and learns no more.
 //
 // The improvement is over the least mean among the X observed so far, in the
 // context at hand: the least f over all contexts is 0 almost at once. Not in
@@ -41,6 +51,8 @@ const (
 //
 // Source: Lazer, section 4.2.
 type Predictor struct {
+	caps    Caps
+	quality Quality
 	process *gaussian.Process
 	rng     *rand.Rand
 	cells   []int // of the hypercube, not yet sampled
@@ -50,8 +62,8 @@ type Predictor struct {
 }
 
 // New returns a predictor that knows nothing. The seed is that of its samples.
-func New(seed uint64) *Predictor {
-	return &Predictor{process: gaussian.New(5, gaussian.BoTorch()), rng: rand.New(rand.NewPCG(seed, 0)), best: math.Inf(1)}
+func New(seed uint64, c Caps) *Predictor {
+	return &Predictor{caps: c, process: gaussian.New(5, gaussian.BoTorch()), rng: rand.New(rand.NewPCG(seed, 0)), best: math.Inf(1)}
 }
 
 // Observations returns how many outcomes the predictor has learnt from.
@@ -80,28 +92,33 @@ func (p *Predictor) Defer(c Context) (sched.Time, error) {
 		var improvement float64
 		x, improvement = p.acquire(c)
 		n := p.process.Len()
-		p.done = n >= most || n >= enough && improvement < 0.1*math.Max(p.best, 1)
+		p.done = n >= p.caps.Observations || n >= enough && improvement < 0.1*math.Max(p.best, p.caps.Floor.Seconds())
 	}
 	return sched.Time(math.Round(x * float64(Longest))), nil
 }
 
 // Observe implements Deferral.
-func (p *Predictor) Observe(c Context, x, f sched.Time) error {
+func (p *Predictor) Observe(o Outcome) error {
+	at, loss := o.Chosen.Seconds()/Longest.Seconds(), lossOf(o.Chosen, o.F)
+	if p.process.Len() >= bootstrap {
+		p.assess(at, loss, &o)
+	}
 	if p.done {
 		return nil
 	}
-	loss := math.Abs((x - f).Seconds())
-	at := x.Seconds() / Longest.Seconds()
-	if err := p.process.Observe(input(at, c), loss); err != nil {
+	if err := p.process.Observe(input(at, o.Context), loss); err != nil {
 		return err
 	}
 	p.chosen = append(p.chosen, at)
 	p.best = math.Min(p.best, loss)
-	if p.process.Len()%refit == 0 {
+	if p.process.Len()%p.caps.Refit == 0 {
 		return p.process.Fit()
 	}
 	return nil
 }
+
+// lossOf is f of Eq. (4), in seconds.
+func lossOf(x, f sched.Time) float64 { return math.Abs((x - f).Seconds()) }
 
 // sample draws from a cell of [0, 1] that was not drawn from yet.
 func (p *Predictor) sample() float64 {
