@@ -200,7 +200,7 @@ func (m *policyMethod) replay(ctx context.Context, p Problem) (Outcome, error) {
 	o := sim.Options{Clock: func() time.Duration { return time.Since(start) }, Slotted: p.Instance.Slot > 0}
 	policy, err := m.policy.New(ctx, p)
 	if err != nil {
-		return Outcome{}, err
+		return skip(err)
 	}
 	program, outside := policy.(Program)
 	if m.policy.NewPredictor != nil {

@@ -73,3 +73,23 @@ func (t *Trace) together(chosen []int) []Job {
 	}
 	return list
 }
+
+// Before returns n jobs that a policy may have met before those of the window, fewer
+// where there are not as many, in order of submission: of a window those of Past; of a
+// sample, which is from all over the trace, the other jobs of another sample.
+func (w *Window) Before(n int) []Job {
+	if w.sampled == nil {
+		past := slices.Clone(w.Past(n))
+		slices.SortStableFunc(past, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
+		return past
+	}
+	if n = min(n, len(w.trace.jobs)); n <= 0 {
+		return nil
+	}
+	own := map[int]bool{}
+	for i := range w.sampled {
+		own[w.sampled[i].Row] = true
+	}
+	chosen := slices.DeleteFunc(w.trace.sample(n, Seed(w.Seed, "before", 0)), func(i int) bool { return own[w.trace.jobs[i].Row] })
+	return w.trace.together(chosen)
+}

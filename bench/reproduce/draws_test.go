@@ -182,6 +182,10 @@ func TestThinned(t *testing.T) {
 			if a.Trace != whole.Instances[0].Trace || *a.History != *whole.Instances[0].History || a.Slice.At != whole.Instances[0].Slice.At || a.Cluster.Servers != whole.Instances[0].Cluster.Servers {
 				t.Errorf("%s: the sources differ in what is scaled", name)
 			}
+			if strings.Contains(a.Trace, "helios") {
+				checkThinnedLazer(t, name, a, b)
+				continue
+			}
 			if *b.History != 60_658 || b.Slice.At.Index != 60_658 {
 				t.Errorf("%s: %d past jobs before job %d", name, *b.History, b.Slice.At.Index)
 			}
@@ -209,8 +213,27 @@ func TestThinned(t *testing.T) {
 			}
 		}
 	}
-	if count != 6 {
+	if count != 11 {
 		t.Errorf("%d suites can be thinned", count)
+	}
+}
+
+// checkThinnedLazer: a tenth of the jobs of a suite of Lazer, at a tenth of the rate, on a
+// tenth of the servers; samples stay as they are, of a tenth of the trace.
+func checkThinnedLazer(t *testing.T, name string, a, b *suite.Source) {
+	t.Helper()
+	want := map[string]string{"lazer-earth": "earth-lazer?jobs=42700&interArrival=390s", "lazer-loads": "earth-lazer?jobs=42700&interArrival=390s",
+		"lazer-saturn": "saturn-lazer?jobs=69800&interArrival=800s", "lazer-uranus": "uranus-lazer?jobs=32900&interArrival=2430s",
+		"lazer-testbed": "earth-lazer?jobs=42700&interArrival=39s"}[name]
+	if b.Trace != "builtin:helios-"+want || *b.History != 0 {
+		t.Errorf("%s: %s with a history of %d, want %s", name, b.Trace, *b.History, want)
+	}
+	if name == "lazer-testbed" {
+		if b.Cluster != a.Cluster || b.Slice.Jobs != a.Slice.Jobs {
+			t.Errorf("%s: %+v, %d jobs", name, b.Cluster, b.Slice.Jobs)
+		}
+	} else if b.Cluster.Servers != 6 || b.Slice.Jobs != a.Slice.Jobs/10 {
+		t.Errorf("%s: %d servers, %d jobs", name, b.Cluster.Servers, b.Slice.Jobs)
 	}
 }
 

@@ -18,7 +18,7 @@ func lazerRecords() *record.Run {
 	for i, s := range lazerSchedulers() {
 		cell := fmt.Sprint("cell", i)
 		for _, objective := range []string{"total-jct", "total-completion"} {
-			run.Ratios = append(run.Ratios, record.Ratio{CellID: cell, Instance: "earth/00", Method: s.method, Objective: objective,
+			run.Ratios = append(run.Ratios, record.Ratio{CellID: cell, Instance: "earth/00", Method: s.method, Objective: objective, Params: map[string]string{"startup": "3s"},
 				Cost: record.Some(1.0), RatioToLowerBound: record.Some(1 + float64(i)/8), LowerBoundMethod: "lb0", Preemptions: record.Some(3), FutilePreempts: record.Some(i)})
 		}
 		wait, futile := float64(60*i), 0.0
@@ -87,9 +87,9 @@ func TestLazerByHand(t *testing.T) {
 	}
 	got := lazerItem(t, "lazer-table2", run, run, &record.Run{})
 	for _, line := range []string{
-		"JCT|Earth|ours|1.2|2.2|1.2|3.7|1.2|4.2|1.2|5.2|1.2|6.2|1.2|7.2", "JCT|Earth|paper|5.6|12.6|7.4|29.0|9.9|94.5|8.2|24.4|10.8|22.9|4.6|10.4",
-		"Futile preemption|Saturn|ours|0.0|0.0|0.0|0.5|0.0|0.0|0.0|0.0|0.0|0.0|0.0|0.0", "JCT|Uranus|ours|–|–|–|–|–|–|–|–|–|–|–|–",
-		"Earth|SRTF|≤1.125|≤1.125|3|1|50.00 %|0.5|0.5|9.80 %", "Saturn|Lazer|≤1.625|≤1.625|3|5|0.00 %|0.0|0.0|0.00 %",
+		"JCT|Earth|3s|1.2|2.2|1.2|3.7|1.2|4.2|1.2|5.2|1.2|6.2|1.2|7.2", "JCT|Earth|paper|5.6|12.6|7.4|29.0|9.9|94.5|8.2|24.4|10.8|22.9|4.6|10.4",
+		"Futile preemption|Saturn|3s|0.0|0.0|0.0|0.5|0.0|0.0|0.0|0.0|0.0|0.0|0.0|0.0",
+		"Earth|3s|SRTF|≤1.125|≤1.125|3|1|50.00 %|0.5|0.5|9.80 %", "Saturn|3s|Lazer|≤1.625|≤1.625|3|5|0.00 %|0.0|0.0|0.00 %",
 	} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("lazer-table2 lacks %q:\n%s", line, got)

@@ -116,13 +116,13 @@ const rateKnob = "interArrival="
 // thinned are the settings that make of a suite one of a part of its jobs, past ones
 // too, on that part of its servers in the same time. A cluster of one server stays,
 // with its jobs, and learns from a shorter past. All sources are of one trace, and
-// differ in no number that is scaled.
+// differ in no number that is scaled; so does a suite of samples.
 func thinned(s *suite.Suite, scale float64) []string {
 	src := &s.Instances[0]
 	of := func(n int) int { return max(int(math.Round(float64(n)*scale)), 1) }
 	name, query, _ := strings.Cut(src.Trace, "?")
 	knobs := strings.Split(query, "&")
-	whole := src.Cluster.Servers == 1
+	whole := src.Cluster.Servers == 1 || src.Slice.At.Rule == datasets.AtSample
 	for i, knob := range knobs {
 		if jobs, ok := strings.CutPrefix(knob, "jobs="); ok {
 			n, _ := strconv.Atoi(jobs)
@@ -134,7 +134,7 @@ func thinned(s *suite.Suite, scale float64) []string {
 		}
 	}
 	settings := []string{"trace=" + name + "?" + strings.Join(knobs, "&")}
-	if src.History != nil {
+	if src.History != nil && *src.History > 0 {
 		settings = append(settings, fmt.Sprint("history=", of(*src.History)))
 	}
 	if src.Slice.At.Rule == datasets.AtIndex {

@@ -68,7 +68,7 @@ func (src *Source) Build(master uint64, jobs *Budget) ([]*Instance, error) {
 	}
 	past := 0
 	for i := range windows {
-		past += min(src.history(), windows[i].First)/pastPerJob + min(src.Past, windows[i].First)
+		past += min(src.history(), windows[i].First)/pastPerJob + min(src.Past, trace.Len())
 	}
 	if err := jobs.spend(past, 1); err != nil {
 		return nil, err

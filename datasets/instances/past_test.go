@@ -59,6 +59,24 @@ func TestPast(t *testing.T) {
 			t.Error("the past changes the jobs, or is not part of the instance")
 		}
 	}
+	// Of a sample: jobs of another one.
+	windows, err := trace.Windows(datasets.Slice{Jobs: 10, At: datasets.At{Rule: datasets.AtSample}}, 1, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[int]bool{}
+	for _, j := range windows[0].List() {
+		own[j.Row] = true
+	}
+	before := windows[0].Before(20)
+	if len(before) < 10 || len(before) > 20 {
+		t.Errorf("%d jobs before a sample", len(before))
+	}
+	for i, j := range before {
+		if own[j.Row] || i > 0 && j.Submit < before[i-1].Submit {
+			t.Errorf("job %d before a sample: %+v", i, j)
+		}
+	}
 	last := build(25, 10, 1).Past[0]
 	if last.Release != 0 || last.Load < 5*sched.Second {
 		t.Errorf("the last job of the past: %+v", last)

@@ -1,10 +1,8 @@
 package instances
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"yardstick/datasets"
 	"yardstick/sched"
@@ -32,8 +30,7 @@ type PreemptiveOptions struct {
 	// each. 0 makes the whole run one iteration; NULL is Round or, without that, 1s.
 	Iteration datasets.Opt[sched.Duration]
 
-	// Past is how many jobs that completed before the window's first submission
-	// Instance.Past lists, the last ones; 0 is none.
+	// Past is how many jobs Instance.Past lists, those of Window.Before; 0 is none.
 	Past int
 }
 
@@ -134,8 +131,7 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 			return nil, err
 		}
 	}
-	past := w.Past(o.Past)
-	slices.SortStableFunc(past, func(a, b datasets.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	past := w.Before(o.Past)
 	for i := range past {
 		j := &past[i]
 		if err := o.fits(j); err != nil {
