@@ -25,7 +25,7 @@ type model struct {
 
 // models has a row for each model.
 var models = []model{
-	{sched.ModelGang, []string{"profiles", "singleShare", "matchDemand", "shrink", "params", "iteration", "prove"}, (*Source).buildGang},
+	{sched.ModelGang, []string{"profiles", "singleShare", "matchDemand", "shrink", "params", "iteration", "prove", "overlap", "microBatches"}, (*Source).buildGang},
 	{sched.ModelPreemptive, []string{"iteration", "storage", "startup", "past"}, (*Source).buildPreemptive},
 	{sched.ModelSharing, []string{"gpuMemory", "sharing"}, (*Source).buildSharing},
 	{sched.ModelElastic, []string{"startup", "ring", "capacity", "maxWorkers", "workerType"}, (*Source).buildElastic},
@@ -61,7 +61,8 @@ func knowing(key string) (list []sched.Model) {
 
 func (src *Source) buildGang(w *datasets.Window, common instances.Common, configs []profile.Config) (*sched.Instance, error) {
 	o := instances.GangOptions{Common: common, MatchDemand: src.MatchDemand, Shrink: optional(src, "shrink", src.Shrink),
-		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params, Configs: configs}
+		Iteration: optional(src, "iteration", src.Iterate), Params: src.Params, Configs: configs,
+		Pipelining: instances.Pipelining{Overlap: optional(src, "overlap", src.Overlap), MicroBatches: optional(src, "microBatches", src.MicroBatches)}}
 	if src.SingleShare != nil {
 		o.SingleShare = datasets.Some(*src.SingleShare)
 	}

@@ -133,6 +133,8 @@ var describe = map[string]string{
 	"instances.profiles":              "Pipeline configurations on a GPU (builtin:v100) or a Parquet file of profiles",
 	"instances.singleShare":           "Share of single-GPU jobs, drawn anew",
 	"instances.matchDemand":           "Configurations of as many GPUs as the trace says",
+	"instances.overlap":               "Share of every AllReduce that computation hides, from 0 to 1",
+	"instances.microBatches":          "Micro-batches of a mini-batch in synchronous pipelines; asynchronous without the key",
 	"instances.shrink":                "Divides releases and iterations of profiles; 1 by default",
 	"instances.storage":               "Bandwidth of the storage that checkpoints are loaded from and saved to; none where preemption takes no time",
 	"instances.past":                  "Jobs completed before the slice, the last ones, that policies may learn from by replaying them",

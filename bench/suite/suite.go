@@ -76,6 +76,10 @@ type Source struct {
 	MatchDemand bool     `yaml:"matchDemand" json:"matchDemand,omitempty"` // configurations of as many GPUs as the trace says
 	Shrink      int64    `yaml:"shrink" json:"shrink,omitempty"`           // divides releases and iterations
 
+	// Overlap and MicroBatches are options of the time of an iteration in the gang model.
+	Overlap      float64 `yaml:"overlap" json:"overlap,omitempty"`           // share of every AllReduce that computation hides
+	MicroBatches int     `yaml:"microBatches" json:"microBatches,omitempty"` // of a mini-batch in a synchronous pipeline; without the key they are asynchronous
+
 	Storage   instances.Storage `yaml:"storage" json:"storage,omitzero"`      // preemptive: of checkpoints
 	Past      int               `yaml:"past" json:"past,omitempty"`           // preemptive: jobs before the slice that policies may replay, the last ones
 	Startup   sched.Time        `yaml:"startup" json:"startup"`               // preemptive: at every (re)start

@@ -52,6 +52,8 @@ type GangOptions struct {
 	// synthetic: traces do not tell. The exchange comes on top of the trace's
 	// duration. 0 means none. It does not go with Configs.
 	Params sched.Bytes
+
+	Pipelining
 }
 
 // Gang makes an instance of the gang model. Without Configs, a job is one stage
@@ -136,11 +138,19 @@ func (o *GangOptions) complete() error {
 		return errors.New("singleShare, matchDemand and shrink are about profiles: give some, such as profiles: builtin:v100 in a suite")
 	case profiled && (o.Iteration.OK || o.Params != 0):
 		return errors.New("iteration and params make up what profiles tell: drop them, or the profiles")
+	case o.Overlap.OK && !profiled && o.Params == 0:
+		return errNoAllReduce
+	case o.MicroBatches.OK && !profiled:
+		return errors.New("microBatches is about pipelines: give some, such as profiles: builtin:v100 in a suite")
 	case o.Shrink.OK && o.Shrink.V < 1:
 		return fmt.Errorf("shrink is %d: it must be at least 1", o.Shrink.V)
 	case o.Iteration.V < 0 || o.Params < 0:
 		return fmt.Errorf("iteration %v, params %v: neither may be negative", o.Iteration.V, o.Params)
 	}
+	if err := o.Pipelining.validate(); err != nil {
+		return err
+	}
+	o.Configs, o.Params = o.Pipelining.configs(o.Configs), o.exposed(o.Params)
 	if !o.Shrink.OK {
 		o.Shrink = datasets.Some[int64](1)
 	}

@@ -178,6 +178,24 @@ func TestOneJob(t *testing.T) {
 	}
 }
 
+// TestHeavyOnIdleCluster: a communication-heavy job that finds the cluster idle starts when it
+// has completed on the virtual machine, though its placement is four times as slow as the
+// best one and alpha~ is that of the best: nothing better can come.
+func TestHeavyOnIdleCluster(t *testing.T) {
+	in := schedtest.Plain(schedtest.Servers(8, 8), sched.Job{Weight: 1, Iters: 100, Stages: []sched.Stage{{Replicas: 9, Compute: 1_000_000, Params: 100_000_000}}})
+	in.Cluster.Inter, in.Cluster.Intra = 1_250_000_000, 300_000_000_000
+	for reference, first := range map[asrpt.Reference]int{asrpt.Fewest: 8, asrpt.Least: 5} {
+		_, v := run(t, in, asrpt.Perfect(asrpt.Options{Reference: reference}), sim.Options{})
+		alpha, err := in.IterTime(0, &sched.Placement{Shares: []sched.Share{{Server: 0, GPUs: first}, {Server: 1, GPUs: 9 - first}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := v.Jobs()[0].Start, ceil(alpha.Mul(alpha, big.NewRat(9*100*1e6, 16))); got != want {
+			t.Errorf("%v: starts at %v, its virtual completion is %v", reference, got, want)
+		}
+	}
+}
+
 // family is the instance that nearly attains Theorem 1's ratio: a blocker of
 // b = G − gmax + 1 GPUs and virtual size 1 s at time 0, then k jobs of gmax GPUs
 // and 1 µs, released at 1 s. It comes with a schedule that runs those first, as
