@@ -19,6 +19,7 @@ type climber struct {
 	highest float64   // no price is more
 	horizon float64   // where prices end
 
+	cells int // that the time from the node on is cut into
 	tries int
 }
 
@@ -41,7 +42,7 @@ func newClimber(s *search, highest float64) climber {
 // How much is tried; chosen on random instances of 15 to 25 jobs. At nodes with few
 // waiting jobs, and at nodes that 60 steps do not close, it is cheaper to ask on.
 const (
-	cells   = 60  // that the time from a node on is cut into
+	most    = 60  // cells that the time from a node on is cut into
 	steps   = 60  // at a node
 	stall   = 12  // steps that bring nothing
 	fewest  = 5   // waiting jobs
@@ -53,7 +54,7 @@ const (
 // prices, if any.
 func (c *climber) run(s *search, n *node, from *prices) *prices {
 	now := float64(n.now)
-	if len(n.waiting) < fewest || c.tries >= climbs+len(s.answers)/perNode || c.horizon < now+cells {
+	if len(n.waiting) < fewest || c.tries >= climbs+len(s.answers)/perNode || c.horizon < now+1 {
 		return nil
 	}
 	c.tries++
@@ -101,10 +102,11 @@ func (c *climber) run(s *search, n *node, from *prices) *prices {
 // grid cuts the time from now to the horizon into cells, with the given prices.
 func (c *climber) grid(now float64, from *prices) {
 	c.at, c.price = c.at[:0], c.price[:0]
-	for k := range cells + 1 {
-		c.at = append(c.at, math.Floor(now+float64(float64(k)*((c.horizon-now)/float64(cells)))))
+	c.cells = int(min(most, c.horizon-now)) // times are integers, and no cell is empty
+	for k := range c.cells + 1 {
+		c.at = append(c.at, math.Floor(now+float64(float64(k)*((c.horizon-now)/float64(c.cells)))))
 		p := 0.0
-		if from != nil && k < cells {
+		if from != nil && k < c.cells {
 			t := int64(c.at[k])
 			if i := sort.Search(len(from.at), func(i int) bool { return from.at[i] > t }) - 1; i >= 0 && i < len(from.price) {
 				p = float64(from.price[i])
@@ -112,8 +114,8 @@ func (c *climber) grid(now float64, from *prices) {
 		}
 		c.price = append(c.price, p)
 	}
-	c.prefix = make([]float64, cells+1)
-	c.excess = make([]float64, cells)
+	c.prefix = make([]float64, c.cells+1)
+	c.excess = make([]float64, c.cells)
 }
 
 // value returns the value of the prices at the node, less what the started jobs cost, and
@@ -126,7 +128,7 @@ func (c *climber) value(s *search, n *node) float64 {
 		sum += float64(c.price[k] * length)
 		c.excess[k] = -float64(float64(s.capacity) * length)
 	}
-	c.prefix[cells] = sum
+	c.prefix[c.cells] = sum
 	total := -float64(float64(s.capacity) * sum)
 	for _, r := range n.running {
 		total += float64(float64(r.gang) * c.hold(c.at[0], float64(r.end), float64(r.gang)))
@@ -143,8 +145,8 @@ func (c *climber) value(s *search, n *node) float64 {
 
 // cell returns the cell that holds t, or the number of cells if it is later than all.
 func (c *climber) cell(t float64) int {
-	if t >= c.at[cells] {
-		return cells
+	if t >= c.at[c.cells] {
+		return c.cells
 	}
 	return sort.Search(len(c.at), func(k int) bool { return c.at[k] > t }) - 1
 }
@@ -152,7 +154,7 @@ func (c *climber) cell(t float64) int {
 // hold adds GPUs to the excess from one time to another, and returns what one of them pays.
 func (c *climber) hold(from, to, gpus float64) float64 {
 	a, b := c.cell(from), c.cell(to)
-	for k := a; k <= b && k < cells; k++ {
+	for k := a; k <= b && k < c.cells; k++ {
 		c.excess[k] += float64(gpus * (min(to, c.at[k+1]) - max(from, c.at[k])))
 	}
 	return c.until(b, to) - c.until(a, from)
@@ -174,9 +176,9 @@ func (c *climber) choose(s *search, j int, e, quick float64) float64 {
 		return float64(w*(t+d)) + float64(g*(c.until(to, t+d)-c.until(from, t)))
 	}
 	best, bestAt := at(), t
-	for from < cells {
+	for from < c.cells {
 		step := c.at[from+1] - t
-		if to < cells {
+		if to < c.cells {
 			step = min(step, c.at[to+1]-(t+d))
 		}
 		if t+step >= last {
@@ -186,7 +188,7 @@ func (c *climber) choose(s *search, j int, e, quick float64) float64 {
 		if t >= c.at[from+1] {
 			from++
 		}
-		if to < cells && t+d >= c.at[to+1] {
+		if to < c.cells && t+d >= c.at[to+1] {
 			to++
 		}
 		if float64(w*(t+d)) > best {
@@ -212,12 +214,12 @@ func (c *climber) choose(s *search, j int, e, quick float64) float64 {
 func (c *climber) round(s *search) *prices {
 	var at []int64
 	var price []uint64
-	for k := range cells {
+	for k := range c.cells {
 		p := uint64(math.Round(c.price[k]))
 		if len(price) > 0 && price[len(price)-1] == p || c.at[k] == c.at[k+1] {
 			continue
 		}
 		at, price = append(at, int64(c.at[k])), append(price, p)
 	}
-	return newPrices(append(at, int64(c.at[cells])), price, len(s.weight))
+	return newPrices(append(at, int64(c.at[c.cells])), price, len(s.weight))
 }

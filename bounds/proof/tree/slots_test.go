@@ -79,3 +79,24 @@ func TestSlots(t *testing.T) {
 	}
 	judge(t, pairs, true)
 }
+
+// Prices close nodes where times are few small integers too: as many cells as there are
+// units of time.
+func TestPricesInSlots(t *testing.T) {
+	schedtest.EachSeed(t, 3, func(t *testing.T, r *rand.Rand) {
+		p, err := proof.New(crowd(r, 12, 3), sched.TotalCompletion, continuous) // up to 60 units
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts := p.List(r.Perm(len(p.Jobs)))
+		value, err := p.Evaluate(starts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := prove(t, p, proof.Claim{Value: value, Starts: starts})
+		t.Logf("%d nodes, %d prices", c.Nodes, c.Prices)
+		if c.Prices < 3 {
+			t.Errorf("%d vectors of prices for %d nodes", c.Prices, c.Nodes)
+		}
+	})
+}
