@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,14 +10,17 @@ import (
 	"time"
 
 	"yardstick/bounds/certify"
+	"yardstick/heuristics/sim"
 	"yardstick/internal/output"
+	"yardstick/internal/pack"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/solvers/milp"
 )
 
 // storedCell is what became of a cell, in the form that is kept in journals
-// and sent between processes: JSON, in which every number is exact.
+// and sent between processes: JSON, in which every number is exact, with schedules and
+// predictions packed.
 type storedCell struct {
 	ID       string          `json:"id"`
 	Method   string          `json:"method"` // for people
@@ -30,11 +34,14 @@ type storedCell struct {
 }
 
 // storedOutcome is an Outcome whose schedule, where several objectives share
-// one, is stored with the first of them.
+// one, is stored with the first of them. Journals of earlier versions have schedules and
+// predictions in JSON, in the places that they have in an Outcome.
 type storedOutcome struct {
 	Outcome
-	Same   bool          `json:"same,omitempty"` // the schedule is that of the outcome before
-	Solves []storedSolve `json:",omitempty"`     // hides Outcome.Solves
+	Packed      []byte        `json:"packed,omitempty"`      // the schedule, as sched.Unpack reads it
+	Predictions []byte        `json:"predictions,omitempty"` // of the replay, as packPredictions writes them
+	Same        bool          `json:"same,omitempty"`        // the schedule is that of the outcome before
+	Solves      []storedSolve `json:",omitempty"`            // hides Outcome.Solves
 }
 
 // storedSolve is a Solve without its point and duals, which can be large. What
@@ -70,6 +77,14 @@ func (r *CellResult) Encode() ([]byte, error) {
 		}
 		if i > 0 && o.Replay != nil && o.Replay == r.Outcomes[i-1].Replay {
 			out.Outcome.Replay = nil
+		}
+		if out.Schedule != nil {
+			out.Packed, out.Schedule = out.Schedule.Pack(), nil
+		}
+		if p := out.Replay; p != nil && len(p.Predictions) > 0 {
+			bare := *p
+			out.Predictions, bare.Predictions = packPredictions(p.Predictions), nil
+			out.Replay = &bare
 		}
 		for _, v := range o.Solves {
 			out.Solves = append(out.Solves, storedSolve{Solve: v, Termination: v.Result.Termination, Primal: v.Result.Primal, Dual: v.Result.Dual,
@@ -111,6 +126,9 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 	}
 	for i, stored := range s.Outcomes {
 		o := stored.Outcome
+		if err := stored.unpack(&o); err != nil {
+			return r, err
+		}
 		if stored.Same {
 			if i == 0 || o.Schedule != nil || r.Outcomes[i-1].Schedule == nil {
 				return r, errors.New("a schedule is said to be that of the outcome before, which there is not")
@@ -139,6 +157,52 @@ func DecodeCell(cell Cell, data []byte) (CellResult, error) {
 		return r, errors.New("it says otherwise than its outcomes whether a limit shaped them")
 	}
 	return r, nil
+}
+
+// unpack gives an outcome the schedule and the predictions that are stored packed.
+func (s *storedOutcome) unpack(o *Outcome) (err error) {
+	if s.Packed != nil {
+		if o.Schedule != nil {
+			return errors.New("a schedule is there twice")
+		}
+		if o.Schedule, err = sched.Unpack(s.Packed); err != nil {
+			return err
+		}
+	}
+	if s.Predictions == nil {
+		return nil
+	}
+	if o.Replay == nil || o.Replay.Predictions != nil {
+		return errors.New("predictions are there twice, or without a replay")
+	}
+	o.Replay.Predictions, err = unpackPredictions(s.Predictions)
+	return err
+}
+
+// packPredictions writes predictions as their number and, of each, the job, counted from
+// the one before, and its iterations.
+func packPredictions(list []sim.Prediction) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(list)))
+	last := sched.JobID(0)
+	for _, p := range list {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(p.Job-last)), p.Iters)
+		last = p.Job
+	}
+	return b
+}
+
+func unpackPredictions(data []byte) ([]sim.Prediction, error) {
+	r := pack.NewReader(data)
+	list := make([]sim.Prediction, r.Count(2))
+	last := sched.JobID(0)
+	for i := range list {
+		list[i] = sim.Prediction{Job: last + sched.JobID(r.Int()), Iters: r.Varint()}
+		last = list[i].Job
+	}
+	if err := r.End(); err != nil {
+		return nil, fmt.Errorf("predictions: %w", err)
+	}
+	return list, nil
 }
 
 // check refuses an outcome that tables cannot be made of, or that calls a bound

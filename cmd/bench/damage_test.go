@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -53,14 +54,41 @@ func wrongContents(t *testing.T, content, other string) map[string]string {
 		"bare outcomes": id + `,"outcomes":[{"Termination":"COMPLETED"},{"Termination":"COMPLETED"}]}`,
 		"twice":         content[:len(content)-1] + `,"limited":false,"limited":true}`, "case": strings.Replace(content, `"outcomes"`, `"Outcomes"`, 1),
 		"error beside outcomes": content[:len(content)-1] + `,"error":{"text":"x"}}`, "limited": content[:len(content)-1] + `,"limited":true}`,
-		"no schedule":       with(func(o map[string]any) { delete(o, "Schedule") }),
-		"schedule of type":  with(func(o map[string]any) { o["Schedule"] = 1 }),
+		"no schedule":      with(func(o map[string]any) { delete(o, "packed") }),
+		"schedule of type": with(func(o map[string]any) { o["Schedule"] = 1 }),
+		"schedule twice": with(func(o map[string]any) {
+			if o["packed"] != nil {
+				o["Schedule"] = map[string]any{"class": "N", "segments": []any{}}
+			}
+		}),
+		"schedule cut": with(func(o map[string]any) {
+			if text, ok := o["packed"].(string); ok {
+				o["packed"] = text[:len(text)/8*4]
+			}
+		}),
+		"schedule of text":  with(func(o map[string]any) { o["packed"] = "none" }),
 		"no bounds' values": with(func(o map[string]any) { eachBound(o, func(b map[string]any) { delete(b, "Value") }) }),
 		"raised bounds":     with(func(o map[string]any) { eachBound(o, func(b map[string]any) { b["Value"] = "999999999999999" }) }),
 		"no certificate":    with(func(o map[string]any) { eachBound(o, func(b map[string]any) { delete(b, "Certificate") }) }),
 		"bad prediction": with(func(o map[string]any) {
 			if r, ok := o["Replay"].(map[string]any); ok {
+				delete(o, "predictions")
 				r["Predictions"] = []any{map[string]any{"Job": 99}}
+			}
+		}),
+		"packed bad prediction": with(func(o map[string]any) {
+			if o["predictions"] != nil {
+				o["predictions"] = base64.StdEncoding.EncodeToString([]byte{1, 2 * 50, 2})
+			}
+		}),
+		"predictions cut": with(func(o map[string]any) {
+			if o["predictions"] != nil {
+				o["predictions"] = base64.StdEncoding.EncodeToString([]byte{2, 0, 2})
+			}
+		}),
+		"predictions twice": with(func(o map[string]any) {
+			if r, ok := o["Replay"].(map[string]any); ok && o["predictions"] != nil {
+				r["Predictions"] = []any{map[string]any{"Job": 0}}
 			}
 		}),
 	}
