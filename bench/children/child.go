@@ -70,11 +70,17 @@ func serve(resolve bench.Resolve, in io.Reader, out io.Writer) error {
 	}()
 	var current *sched.Instance
 	for q := range requests {
-		if q.Instance != nil {
-			current = q.Instance
-		}
 		r := reply{}
 		var err error
+		if q.Instance != nil {
+			current = q.Instance
+			if q.Jobs != nil {
+				if current.Jobs, err = unpackJobs(q.Jobs); err != nil {
+					return err
+				}
+			}
+			q.Instance, q.Jobs = nil, nil
+		}
 		if r.Cell, err = run(ctx, resolve, &q, current); err != nil {
 			r.Error = err.Error()
 		}

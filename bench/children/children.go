@@ -5,8 +5,8 @@
 // A child is the same executable, started again: its main function calls Main
 // before anything else. It says first which file it runs, and is refused if that is
 // another: a new build may have taken the place. It serves one cell after the other,
-// with the instance sent along where it is not the one before, in encoding/gob;
-// results come back as they are stored in journals.
+// with the instance sent along where it is not the one before, in encoding/gob and its
+// jobs packed; results come back as they are stored in journals.
 //
 // Where no child can be started, for want of processes, descriptors, /proc or
 // /dev/null, no cell has failed: the error is bench.ErrMachine.
@@ -232,7 +232,8 @@ func (w *worker) run(ctx context.Context, c bench.Cell, p *Workers) bench.CellRe
 	q := request{ID: c.ID, Method: c.Method.Ref(), Version: c.Method.Version(), Objectives: c.Objectives, ProveUpTo: c.ProveUpTo, Limits: limits, Debug: p.Debug}
 	q.SHA256, q.Family, q.Seed = c.Instance.SHA256, c.Instance.Family, c.Instance.Seed
 	if c.Instance != w.current {
-		q.Instance, w.current = c.Instance.Instance, c.Instance
+		w.current = c.Instance
+		q.Instance, q.Jobs = packed(c.Instance.Instance)
 	}
 	sent := make(chan struct{})
 	go func() { // a child that has ended reads nothing: the pipe breaks
@@ -334,6 +335,7 @@ type (
 		SHA256, Family string // of the instance
 		Seed           uint64
 		Instance       *sched.Instance // nil for the one before
+		Jobs           []byte          // of the instance, if packed
 
 		Stop bool // end the one before, with what it has: the child serves no other
 	}
