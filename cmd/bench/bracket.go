@@ -19,6 +19,7 @@ import (
 	"yardstick/internal/output"
 	"yardstick/sched"
 	"yardstick/solvers/isolate"
+	"yardstick/solvers/partition"
 )
 
 type bracketFlags struct {
@@ -28,6 +29,7 @@ type bracketFlags struct {
 	budget                time.Duration
 	memory                int64 // resident bytes at which the search ends
 	policies, quiet       bool
+	pooled                bool // place has no effect
 }
 
 func (a *app) bracketCommand() *cobra.Command {
@@ -47,6 +49,11 @@ before. Work is counted: the same effort and seed give the same bracket on every
 machine. --budget goes on until the time has passed, so that what it finds depends on
 the machine.
 
+--pooled is the bracket of the instance in which every job of the gang model runs at its
+least time wherever it is. No schedule of the instance itself costs less than that optimum:
+what lies between the two brackets is what placement costs. The files are of that
+instance, which is written beside them.
+
 Ctrl-C ends the search: what is known by then is printed and written as at the end. So
 do 4 GiB of memory.
 
@@ -57,7 +64,8 @@ Exit codes: 0 if there is a schedule and a bound; 2 for bad flags or instances; 
 of the two is missing; 5 if an answer is found to be wrong; 130 interrupted.`,
 		Example: `  bench bracket instance.json
   bench bracket instance.json --effort 4 -o bracket
-  bench bracket instance.json --budget 60s --class P`,
+  bench bracket instance.json --budget 60s --class P
+  bench bracket instance.json --pooled   # the same without what placement costs`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("effort") && c.Flags().Changed("budget") {
@@ -72,6 +80,7 @@ of the two is missing; 5 if an answer is found to be wrong; 130 interrupted.`,
 	c.Flags().Var(atLeast(0, &f.budget), "budget", "wall-clock time instead of an effort, not deterministic; 0 for the effort")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the search")
 	c.Flags().BoolVar(&f.policies, "policies", true, "begin from the schedules of the online policies too")
+	c.Flags().BoolVar(&f.pooled, "pooled", false, "as if place had no effect: every job runs at its least time anywhere")
 	c.Flags().VarP(atLeast(1, &f.workers), "jobs", "j", "searches at a time, which change nothing else (default one per core)")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for schedule.json and certificate.json, as bench verify reads them")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
@@ -92,6 +101,11 @@ func (a *app) bracket(ctx context.Context, f *bracketFlags, path string) error {
 	var err error
 	if b.Instance, err = readInstance(path); err != nil {
 		return err
+	}
+	if f.pooled {
+		if b.Instance, err = partition.Pooled(b.Instance); err != nil {
+			return usageError("--pooled: %w", err)
+		}
 	}
 	if b.Class, err = classOf(b.Instance, f.class); err != nil {
 		return err
@@ -254,6 +268,11 @@ func (a *app) endBracket(b *catalogue.Bracket, f *bracketFlags) error {
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
+	}
+	if f.pooled {
+		if err := a.writeFile(filepath.Join(f.out, "instance.json"), b.Instance.Write); err != nil {
+			return err
+		}
 	}
 	if b.Upper != nil {
 		if err := a.writeSchedule(filepath.Join(f.out, "schedule.json"), b.Upper); err != nil {

@@ -84,10 +84,25 @@ func TestBracketFlags(t *testing.T) {
 		"the instance has no slots": {path, "--class", "Ps"},
 		"class \"X\" is unknown":    {path, "--class", "X"},
 		"no such file":              {path + ".missing"},
+		"to the sharing model":      {instanceFile(t, models()["sharing"]), "--pooled"},
 	} {
 		if code, _, errOut := benchCommand(t, append([]string{"bracket"}, args...)...); code != exitUsage || !strings.Contains(errOut, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, errOut)
 		}
+	}
+}
+
+// What place costs lies between two brackets, and the files of the one without place are
+// those of the instance beside them.
+func TestBracketPooled(t *testing.T) {
+	in := schedtest.Gang(schedtest.Rand(4), schedtest.Shape{Jobs: 5, Servers: 2, GPUs: 3, Stages: 2, Traffic: true})
+	path, dir := instanceFile(t, in), t.TempDir()
+	mustRun(t, "bracket", path, "--pooled", "--effort", "1", "-o", dir, "-q")
+	pooled := filepath.Join(dir, "instance.json")
+	mustRun(t, "verify", pooled, filepath.Join(dir, "schedule.json"))
+	mustRun(t, "verify", pooled, filepath.Join(dir, "certificate.json"))
+	if code, _, _ := benchCommand(t, "verify", path, filepath.Join(dir, "schedule.json")); code == 0 {
+		t.Error("a schedule without place passes for one with it")
 	}
 }
 
