@@ -109,6 +109,11 @@ func all(t testing.TB, in *sched.Instance, obj sched.Objective) []bounds.Bound {
 	relaxed(elastic.Aggregate(ctx, in, obj, solver, milp.Limits{}))
 	late, _, err := elastic.Deadlines(ctx, in, obj, 30, milp.Limits{})
 	must(late, err)
+	tariff, err := elastic.Prices(ctx, in, obj, elastic.PricesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = append(out, tariff.Bound)
 	for _, kind := range []sched.Class{es, {Kind: sched.FluidMin, Slotted: true}, {Kind: sched.FluidMin}} {
 		must(elastic.MeanBusyTime(in, obj, kind))
 		fine, _, err := elastic.Intervals(ctx, in, obj, kind, 1.3, solver, milp.Limits{})
@@ -154,7 +159,7 @@ func TestBounds(t *testing.T) {
 		}
 		best += largest / n
 	}
-	want := map[string]float64{"elastic-conf Es": 0.966, "elastic-aggregate Es": 0.941, "elastic-deadlines Es": 0.916, "elastic-mean-busy-time Es": 0.886,
+	want := map[string]float64{"elastic-conf Es": 0.966, "elastic-aggregate Es": 0.941, "elastic-tariff Es": 0.938, "elastic-deadlines Es": 0.916, "elastic-mean-busy-time Es": 0.886,
 		"elastic-intervals Es": 0.855, "elastic-intervals-2 Es": 0.841, "elastic-alone Es": 0.811,
 		"elastic-mean-busy-time F(min)s": 0.763, "elastic-intervals F(min)s": 0.831, "elastic-intervals-2 F(min)s": 0.824, "elastic-alone F(min)s": 0.811,
 		"elastic-mean-busy-time F(min)": 0.580, "elastic-intervals F(min)": 0.549, "elastic-intervals-2 F(min)": 0.543, "elastic-alone F(min)": 0.537}
