@@ -53,7 +53,11 @@ var allowed = map[string][]string{
 	"heuristics": {"sched", "heuristics/sim", "sched/heavyedge", "heuristics/forest", "heuristics/gaussian",
 		"solvers/milp", "solvers/partition"},
 	"heuristics/offline": {"sched", "solvers/partition", "bounds"}, // prices are those of a bound
-	"heuristics/sharing": {"sched", "heuristics/sim", "bounds/theorems"},
+	// Searches beyond class N share the loop; that of elastic jobs prices their schedules.
+	"heuristics/offline/walk":     {"sched"},
+	"heuristics/offline/pairs":    {"sched", "heuristics/offline/walk"},
+	"heuristics/offline/reinsert": {"sched", "heuristics/offline/walk", "formulate/maxweight/..."},
+	"heuristics/sharing":          {"sched", "heuristics/sim", "bounds/theorems"},
 	"heuristics/ranked":  {"sched", "heuristics/sim", "heuristics/listsched"},
 	// These two price the schedules of elastic jobs, which package maxweight does exactly.
 	"heuristics/elastic":    {"sched", "heuristics/sim", "formulate/maxweight/..."},
