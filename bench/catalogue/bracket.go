@@ -9,6 +9,7 @@ import (
 	"yardstick/bench"
 	"yardstick/bench/suite"
 	"yardstick/bounds"
+	formulation "yardstick/formulate/elastic"
 	"yardstick/heuristics/offline"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -33,11 +34,12 @@ type Bracket struct {
 	// end of every step that moved none.
 	Watch func(BracketStep)
 
-	Lower   *bounds.Bound    // nil if nothing is proven
-	Upper   *verify.Verified // nil if no schedule is known
-	LowerBy string           // of Lower
-	UpperBy string           // of Upper
-	Last    string           // the side that moved last: bound or schedule
+	Lower   *bounds.Bound       // nil if nothing is proven
+	Upper   *verify.Verified    // nil if no schedule is known
+	LowerBy string              // of Lower
+	UpperBy string              // of Upper
+	Last    string              // the side that moved last: bound or schedule
+	prices  *formulation.Tariff // of elastic jobs
 	// Ended reports that the context ended before the rounds did. What there is holds
 	// all the same.
 	Ended bool
@@ -122,27 +124,34 @@ func (b *Bracket) Run(ctx context.Context) error {
 			if err := b.search(ctx, round, relaxed); err != nil {
 				return err
 			}
+			if err := b.beyond(ctx, round); err != nil {
+				return err
+			}
 		}
 	}
 	b.Ended = ctx.Err() != nil && !b.closed()
 	return nil
 }
 
-// bound looks for a better bound: by package bounds, and in the first round by every
-// method that proves bounds where that has none for the class.
+// bound looks for a better bound: by package bounds; of models whose jobs have no GPUs of
+// their own by every other method that proves bounds too, in the first round; and later by
+// prices of what elastic jobs hold.
 func (b *Bracket) bound(ctx context.Context, round int) (*bounds.Lower, error) {
 	lower, err := bounds.Bracketing(ctx, b.Instance, b.Objective, b.Class, bounds.Effort{Level: min(round, bounds.MaxLevel), Upper: b.Cost()})
 	switch {
 	case err == nil:
 		b.step(round, "bound", lower.Name, b.raise(&lower.Bound, lower.Name))
-		return lower, nil
 	case !errors.Is(err, sched.ErrNotApplicable):
 		return nil, err
-	case round > 0:
-		return nil, nil
+	}
+	if round > 0 && b.Instance.Model.Has(sched.E) {
+		return lower, b.tariff(ctx, round)
+	}
+	if round > 0 || lower != nil && b.Instance.Model.Exclusive() {
+		return lower, nil
 	}
 	problem := bench.Problem{Instance: b.Instance, Objectives: []sched.Objective{b.Objective}, Seed: b.Seed}
-	for _, name := range NamesOf(bench.Bound) {
+	for _, name := range b.others() {
 		m, err := Resolve(Proving(name, b.Class))
 		if err != nil {
 			return nil, err
@@ -162,7 +171,7 @@ func (b *Bracket) bound(ctx context.Context, round int) (*bounds.Lower, error) {
 			b.step(round, "bound", name, true)
 		}
 	}
-	return nil, nil
+	return lower, nil
 }
 
 // raise keeps a bound if it divides schedules of the class and is better than the last.

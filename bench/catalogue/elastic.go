@@ -116,6 +116,22 @@ func elasticDeadlines(ref suite.MethodRef) (bench.Method, error) {
 	}), steps), p.finish()
 }
 
+// elasticTariff is the bound of prices of resources, equal on all servers.
+func elasticTariff(ref suite.MethodRef) (bench.Method, error) {
+	p := readParams(ref)
+	steps := p.count("steps", 30, 1)
+	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
+		r, err := formulation.Prices(ctx, p.Instance, o, formulation.PricesOptions{Steps: steps})
+		if err != nil {
+			return bounds.Bound{}, "", err
+		}
+		if r.Interrupted {
+			return r.Bound, milp.Interrupted, nil
+		}
+		return r.Bound, bench.Completed, nil
+	}), steps), p.finish()
+}
+
 // number reads a parameter that is a decimal number or a fraction.
 func (p *params) number(name, fallback string) float64 {
 	v := new(big.Rat)

@@ -81,6 +81,7 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 		"elastic-aggregate":      lowerBound(elasticAggregate),
 		"elastic-deadlines":      elasticDeadlines,
 		"elastic-intervals":      elasticIntervals,
+		"elastic-tariff":         elasticTariff,
 		"elastic-alone":          elasticClosed(formulation.Alone),
 		"elastic-mean-busy-time": elasticClosed(formulation.MeanBusyTime),
 		"exhaustive":             search("3", gangSearch),
