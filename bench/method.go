@@ -9,6 +9,7 @@ import (
 	"yardstick/bounds"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/milp"
 )
 
@@ -39,6 +40,9 @@ type Problem struct {
 	Objectives []sched.Objective
 	Limits     suite.Limits
 	Seed       uint64 // of the instance; shared by all its methods
+	// Programs notes the linear programs that a method opens by the solvers that it
+	// watches, for Outcome.Solves; methods set it for themselves.
+	Programs *exact.Log
 }
 
 // Outcome is what a method found for one objective. Schedules are claims until
@@ -60,6 +64,7 @@ type Outcome struct {
 type Solve struct {
 	Formulation, Relation, Solver, SolverVersion string
 	Rows, Columns, Nonzeros, Integers            int
+	Opened, Solved, Generated                    int // of linear programs: how many of the name there were, how often one was solved, columns added
 	Result                                       milp.Result
 }
 

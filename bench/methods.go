@@ -166,7 +166,11 @@ func (m *policyMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Repeat([]Outcome{out}, len(p.Objectives)), nil
+	all := slices.Repeat([]Outcome{out}, len(p.Objectives))
+	for i := 1; i < len(all); i++ {
+		all[i].Solves = nil // recorded once
+	}
+	return all, nil
 }
 
 // SameDecisions returns an error if two runs of a policy on one instance differ.
@@ -196,6 +200,7 @@ func (m *policyMethod) replay(ctx context.Context, p Problem) (Outcome, error) {
 	if m.policy.Broken != nil {
 		return Outcome{}, m.policy.Broken
 	}
+	p.Programs = &exact.Log{}
 	start := time.Now()
 	o := sim.Options{Clock: func() time.Duration { return time.Since(start) }, Slotted: p.Instance.Slot > 0}
 	policy, err := m.policy.New(ctx, p)
@@ -225,7 +230,7 @@ func (m *policyMethod) replay(ctx context.Context, p Problem) (Outcome, error) {
 	if m.policy.Deferred != nil {
 		replay.Deferrals = m.policy.Deferred(policy)
 	}
-	out := Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay}
+	out := Outcome{Schedule: r.Schedule, Termination: Completed, Replay: replay, Solves: solves(m.ref, p.Programs.Programs())}
 	if outside {
 		out.Message = "kept in by " + program.Protections()
 	}
@@ -265,6 +270,7 @@ func (m *boundMethod) Kind() Kind           { return Bound }
 func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 	out := make([]Outcome, len(p.Objectives))
 	for i, objective := range p.Objectives {
+		p.Programs = &exact.Log{}
 		b, termination, err := m.bound(ctx, p, objective)
 		out[i] = Outcome{Termination: termination, Bounds: []bounds.Bound{b}}
 		if err != nil {
@@ -272,6 +278,7 @@ func (m *boundMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 				return nil, err
 			}
 		}
+		out[i].Solves = solves(m.ref, p.Programs.Programs())
 	}
 	return out, nil
 }
@@ -307,11 +314,13 @@ func (m *searchMethod) Run(ctx context.Context, p Problem) ([]Outcome, error) {
 		o, ok := solved[base]
 		if !ok {
 			var err error
+			p.Programs = &exact.Log{}
 			if o, err = m.solve(ctx, p, base); err != nil {
 				if o, err = skip(err); err != nil {
 					return nil, err
 				}
 			}
+			o.Solves = append(o.Solves, solves(m.ref, p.Programs.Programs())...)
 			solved[base] = o
 		} else {
 			o.Solves = nil // recorded once
@@ -357,12 +366,23 @@ func Search(ref suite.MethodRef, version string, solve ExactFunc) Method {
 		if r.Claimed != nil && r.Cost != nil && r.Claimed.Cmp(r.Cost) == 0 {
 			o.ClaimedOptimum = r.Claimed
 		}
-		for _, x := range r.Programs {
-			o.Solves = append(o.Solves, Solve{Formulation: strings.TrimSuffix(ref.Name+"/"+x.Name, "/"), Relation: x.Relation, Solver: x.Solver,
-				Rows: x.Rows, Columns: x.Cols, Nonzeros: x.Nonzeros, Integers: x.Integers, Result: *x.Result})
-		}
+		o.Solves = solves(ref, r.Programs)
 		return o, nil
 	}}
+}
+
+// solves are the records of a method's programs.
+func solves(ref suite.MethodRef, programs []exact.Program) []Solve {
+	var list []Solve
+	for _, x := range programs {
+		name := ref.Name
+		if x.Name != "" && x.Name != name {
+			name += "/" + x.Name
+		}
+		list = append(list, Solve{Formulation: name, Relation: x.Relation, Solver: x.Solver,
+			Rows: x.Rows, Columns: x.Cols, Nonzeros: x.Nonzeros, Integers: x.Integers, Opened: x.Opened, Solved: x.Solved, Generated: x.Generated, Result: *x.Result})
+	}
+	return list
 }
 
 // Heuristic returns a method that sees the whole instance and does not aim at

@@ -32,10 +32,19 @@ func elasticFIFO(ref suite.MethodRef) (bench.Method, error) {
 // elasticOptimum is branch and price, for sums of completion times and for the
 // weight done by a deadline.
 func elasticOptimum(ctx context.Context, in *sched.Instance, o sched.Objective, l exact.Limits) (*exact.Result, error) {
-	if o == sched.ScheduledWeight {
-		return maxweight.Solve(ctx, in, lpsolve.LP{}, l)
+	var log exact.Log
+	solve := func() (*exact.Result, error) {
+		if o == sched.ScheduledWeight {
+			return maxweight.Solve(ctx, in, log.Watch(lpsolve.LP{}), l)
+		}
+		return formulation.Solve(ctx, in, o, log.Watch(lpsolve.LP{}), l)
 	}
-	return formulation.Solve(ctx, in, o, lpsolve.LP{}, l)
+	r, err := solve()
+	if err != nil {
+		return nil, err
+	}
+	r.Programs = append(r.Programs, log.Programs()...)
+	return r, nil
 }
 
 // elasticBound states what is proven of schedules of jobs that keep what they
@@ -47,7 +56,7 @@ func elasticBound(name string, o sched.Objective, value *big.Rat) bounds.Bound {
 // elasticConf is the linear program of configurations, by column generation.
 func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 	if o == sched.ScheduledWeight {
-		r, err := maxweight.Relax(ctx, p.Instance, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve})
+		r, err := maxweight.Relax(ctx, p.Instance, p.Programs.Watch(lpsolve.LP{}), milp.Limits{Time: p.Limits.Solve})
 		if err != nil {
 			return bounds.Bound{}, "", err
 		}
@@ -55,12 +64,12 @@ func elasticConf(ctx context.Context, p bench.Problem, o sched.Objective) (bound
 		b.Proof = r.Bound.Proof(len(p.Instance.Cluster.Servers), len(p.Instance.Elastic.Resources))
 		return b, r.Master.Termination, nil
 	}
-	return relaxed(formulation.Conf(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}))
+	return relaxed(formulation.Conf(ctx, p.Instance, o, p.Programs.Watch(lpsolve.LP{}), milp.Limits{Time: p.Limits.Solve}))
 }
 
 // elasticAggregate is the same program with all servers merged into one.
 func elasticAggregate(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
-	return relaxed(formulation.Aggregate(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}))
+	return relaxed(formulation.Aggregate(ctx, p.Instance, o, p.Programs.Watch(lpsolve.LP{}), milp.Limits{Time: p.Limits.Solve}))
 }
 
 func relaxed(r *formulation.Relaxation, err error) (bounds.Bound, milp.Termination, error) {
@@ -100,9 +109,9 @@ func elasticIntervals(ref suite.MethodRef) (bench.Method, error) {
 	return bench.Configured(bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
 		limits := milp.Limits{Time: p.Limits.Solve}
 		if o == sched.ScheduledWeight {
-			return formulation.Weight(ctx, p.Instance, class, lpsolve.LP{}, limits)
+			return formulation.Weight(ctx, p.Instance, class, p.Programs.Watch(lpsolve.LP{}), limits)
 		}
-		return formulation.Intervals(ctx, p.Instance, o, class, ratio, lpsolve.LP{}, limits)
+		return formulation.Intervals(ctx, p.Instance, o, class, ratio, p.Programs.Watch(lpsolve.LP{}), limits)
 	}), class, ratio), p.finish()
 }
 

@@ -202,7 +202,7 @@ func primalDual(ref suite.MethodRef) (bench.Method, error) {
 			o.MaxWeight = g
 			if exact {
 				// What the policy does may not depend on the clock.
-				o.MaxWeight = primaldual.Exact{Context: ctx, Solver: lpsolve.LP{}, Limits: milp.Limits{Nodes: cmp.Or(p.Limits.Nodes, exactNodes)}}
+				o.MaxWeight = primaldual.Exact{Context: ctx, Solver: p.Programs.Watch(lpsolve.LP{}), Limits: milp.Limits{Nodes: cmp.Or(p.Limits.Nodes, exactNodes)}}
 			}
 			if formula && p.Instance.Model == sched.ModelElastic { // other instances are refused
 				t, err := primaldual.PaperTariff(p.Instance, max(slots, 0), g.Factor)

@@ -321,7 +321,7 @@ func unless(interrupted bool) milp.Termination {
 func intervalBound(relaxation interval.Relaxation) func(suite.MethodRef) (bench.Method, error) {
 	return func(ref suite.MethodRef) (bench.Method, error) {
 		return bench.LowerBound(ref, "1", func(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
-			r, err := relaxation.Bound(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, interval.Options{})
+			r, err := relaxation.Bound(ctx, p.Instance, o, p.Programs.Watch(lpsolve.LP{}), milp.Limits{Time: p.Limits.Solve}, interval.Options{})
 			if err != nil {
 				return bounds.Bound{}, "", err
 			}

@@ -38,7 +38,7 @@ func gridLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bou
 	if p.Instance.Slot > 0 {
 		grid = preemptive.SlottedGrid
 	}
-	r, err := grid(ctx, p.Instance, o, lpsolve.LP{}, preemptive.GridOptions{Limits: milp.Limits{Time: p.Limits.Solve}})
+	r, err := grid(ctx, p.Instance, o, p.Programs.Watch(lpsolve.LP{}), preemptive.GridOptions{Limits: milp.Limits{Time: p.Limits.Solve}})
 	if err != nil {
 		return bounds.Bound{}, "", err
 	}

@@ -100,7 +100,7 @@ func tiresiasPolicy(ref suite.MethodRef) (bench.Method, error) {
 // pairLP is the linear program over pairs of jobs, of the instance's kind of
 // time.
 func pairLP(ctx context.Context, p bench.Problem, o sched.Objective) (bounds.Bound, milp.Termination, error) {
-	r, err := bounds.PairLP(ctx, p.Instance, o, lpsolve.LP{}, milp.Limits{Time: p.Limits.Solve}, bounds.PairOptions{Slotted: p.Instance.Slot > 0})
+	r, err := bounds.PairLP(ctx, p.Instance, o, p.Programs.Watch(lpsolve.LP{}), milp.Limits{Time: p.Limits.Solve}, bounds.PairOptions{Slotted: p.Instance.Slot > 0})
 	if err != nil {
 		return bounds.Bound{}, "", err
 	}

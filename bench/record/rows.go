@@ -209,6 +209,7 @@ type Solve struct {
 	ProofFormat      Text
 	ProofBytes       Opt[int64]
 	Proof, Problem   Text // sha256
+	Opened, Solved   Opt[int]
 	Message          Text
 	WallLimited      bool
 }

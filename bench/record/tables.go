@@ -160,7 +160,7 @@ func solveTable() *table[Solve] {
 	type R = Solve
 	return &table[R]{
 		name: "solves",
-		doc:  "One row per exact solve or linear program, and per attempt at a proof for strangers.",
+		doc:  "One row per integer program, per linear program by its name, and per attempt at a proof for strangers. The relaxations at the nodes of an integer program count in its row.",
 		rows: func(r *Run) *[]R { return &r.Solves },
 		omit: func(r *R, limited map[string]bool) bool { return r.WallLimited || limited[r.CellID] },
 		columns: []column[R]{
@@ -196,6 +196,8 @@ func solveTable() *table[Solve] {
 			{"proof_bytes", "bytes", Value, "size of the proof", func(r *R) any { return &r.ProofBytes }},
 			{"proof_sha256", "", Value, "sha256 of the proof, proofs/SHA256.cert", func(r *R) any { return &r.Proof }},
 			{"problem_sha256", "", Value, "sha256 of the problem that it is about, proofs/SHA256.txt", func(r *R) any { return &r.Problem }},
+			{"programs", "", Value, "of linear programs that share the row, how many were opened one after the other: masters of the nodes of a tree, or programs of several problems of a policy. The size is that of the largest, termination and bounds are those of the last, work is that of all. Null of integer programs", func(r *R) any { return &r.Opened }},
+			{"solved", "", Value, "how often one of them was solved, rows and columns having been added or bounds changed; null where programs is", func(r *R) any { return &r.Solved }},
 		},
 	}
 }

@@ -432,6 +432,9 @@ func addSolves(run *record.Run, plan *bench.Plan, r *bench.CellResult, k int, ob
 			Nodes: record.Some(int64(s.Result.Stats.Nodes)), Iterations: record.Some(int64(s.Result.Stats.Iterations)),
 			Wall: seconds(s.Result.Stats.Wall), CPU: seconds(s.Result.Stats.CPU), Message: record.Text(s.Result.Message),
 		}
+		if s.Opened > 0 {
+			row.Opened, row.Solved, row.GeneratedColumns = record.Some(s.Opened), record.Some(s.Solved), record.Some(int64(s.Generated))
+		}
 		for _, b := range r.Outcomes[k].Bounds {
 			if b.Certified {
 				row.Certificate = run.AddCertificate(b.Certificate)

@@ -30,18 +30,19 @@ type Result struct {
 	// a program may have been left that had nothing more to say.
 	Termination milp.Termination
 	Nodes       int       // of the search, or of its programs together
-	Programs    []Program // solved one after the other; none by searches
+	Programs    []Program // solved one after the other, or noted by a Log; none by searches
 }
 
 // Optimal reports whether Schedule is proven to be optimal.
 func (r *Result) Optimal() bool { return r.Cost != nil && r.Bound != nil && r.Bound.Cmp(r.Cost) == 0 }
 
-// Program is an integer program and what became of it.
+// Program is an integer or linear program and what became of it.
 type Program struct {
 	Name                           string // among those of the method; "" if there is only one
 	Relation                       string // to the instance: a formulate.Relation
 	Solver                         string
 	Rows, Cols, Nonzeros, Integers int
-	Added                          int // rows that the points of the programs before have shown to be missing
+	Added                          int // rows that the points of the programs before, or of itself, have shown to be missing
+	Opened, Solved, Generated      int // of a Log: programs of the name, how often one was solved, and columns added meanwhile
 	Result                         *milp.Result
 }
