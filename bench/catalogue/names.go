@@ -21,6 +21,7 @@ import (
 	"yardstick/bounds/theorems"
 	formulation "yardstick/formulate/elastic"
 	"yardstick/formulate/interval"
+	"yardstick/formulate/placement"
 	"yardstick/formulate/timeindexed"
 	"yardstick/heuristics/asrpt"
 	"yardstick/heuristics/elastic"
@@ -56,6 +57,8 @@ func methods() map[string]func(suite.MethodRef) (bench.Method, error) {
 		ExternalName:             externalPolicy,
 		"a-srpt":                 asrptPolicy(false),
 		"a-srpt-perfect":         asrptPolicy(true),
+		"one-hot-alpha":          programPolicy(placement.OneHotAlpha),
+		"count-cut":              programPolicy(placement.CountCut),
 		"srtf":                   lazerPolicy(false),
 		"lazer":                  lazerPolicy(true),
 		"periodic":               periodicPolicy("60s"),
@@ -476,14 +479,8 @@ func publishedPolicy(policy func(listsched.Options) *listsched.Policy) func(suit
 func asrptPolicy(perfect bool) func(suite.MethodRef) (bench.Method, error) {
 	return func(ref suite.MethodRef) (bench.Method, error) {
 		p := readParams(ref)
-		o := asrpt.Options{Comm: new(big.Rat), Tau: new(big.Rat)}
-		p.text("comm", "3/2", o.Comm)
-		p.text("tau", "1", o.Tau)
-		p.text("ties", o.Ties.String(), &o.Ties)
+		o := p.asrptOptions()
 		p.text("layout", o.Layout.String(), &o.Layout)
-		p.text("slowest", o.Slowest.String(), &o.Slowest)
-		p.text("reference", o.Reference.String(), &o.Reference)
-		o.IdleStart = p.flag("idle-start")
 		replayed := bench.Replayed{New: always(func() sim.Policy { return asrpt.Perfect(o) })}
 		var predictions predict.Options
 		if !perfect {
@@ -502,6 +499,18 @@ func asrptPolicy(perfect bool) func(suite.MethodRef) (bench.Method, error) {
 			}}
 		return bench.Configured(bench.Policy(ref, "1", replayed), o, predictions), nil
 	}
+}
+
+// asrptOptions reads those that every form of A-SRPT has.
+func (p *params) asrptOptions() asrpt.Options {
+	o := asrpt.Options{Comm: new(big.Rat), Tau: new(big.Rat)}
+	p.text("comm", "3/2", o.Comm)
+	p.text("tau", "1", o.Tau)
+	p.text("ties", o.Ties.String(), &o.Ties)
+	p.text("slowest", o.Slowest.String(), &o.Slowest)
+	p.text("reference", o.Reference.String(), &o.Reference)
+	o.IdleStart = p.flag("idle-start")
+	return o
 }
 
 // predictor reads what a policy's predictions come from: predictor, and what

@@ -1,15 +1,21 @@
 package catalogue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"yardstick/bench"
 	"yardstick/bench/placing"
 	"yardstick/bench/suite"
 	"yardstick/formulate/placement"
+	"yardstick/heuristics/asrpt"
+	"yardstick/heuristics/sim"
+	"yardstick/sched"
 	"yardstick/sched/heavyedge"
+	"yardstick/solvers/exact"
 	"yardstick/solvers/external"
 	"yardstick/solvers/isolate"
 	"yardstick/solvers/milp"
@@ -95,6 +101,69 @@ func program(formulation, about string, minimises placing.Objective, build placi
 	return Placement{formulation + "/" + name, about, true, func(ref suite.MethodRef) (placing.Method, error) {
 		return placing.Formulated(ref, "1", formulation, minimises, build, solver), readParams(ref).finish()
 	}}
+}
+
+// programNodes limits each placement program of a policy, which may not depend on the
+// clock.
+const programNodes = 20_000
+
+// programPolicy makes A-SRPT, told the true lengths, that puts every job of several
+// stages on the GPUs it selects by an integer program: where that has no point within
+// its nodes, or the job has tensor slices or shares GPUs, by Heavy-Edge. Each program
+// solved is noted.
+func programPolicy(build placing.Formulation) func(suite.MethodRef) (bench.Method, error) {
+	return func(ref suite.MethodRef) (bench.Method, error) {
+		p := readParams(ref)
+		o := p.asrptOptions()
+		name := p.get("solver", "branch")
+		nodes := p.count("program-nodes", programNodes, 1)
+		if err := p.finish(); err != nil {
+			return nil, err
+		}
+		if err := o.Validate(); err != nil {
+			return nil, err
+		}
+		solver, err := Solver(name)
+		if err != nil {
+			return nil, &suite.Error{Path: "params.solver", Err: err}
+		}
+		return bench.Configured(bench.Policy(ref, "1", bench.Replayed{New: func(ctx context.Context, problem bench.Problem) (sim.Policy, error) {
+			o := o
+			o.Place = func(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
+				return placeByProgram(ctx, build, solver, milp.Limits{Nodes: nodes}, problem.Programs, in, servers, parts)
+			}
+			return asrpt.Perfect(o), nil
+		}}), o.String(), name, nodes), nil
+	}
+}
+
+// placeByProgram puts the only job of an instance on parts of servers, and notes the program
+// in the log.
+//
+// Errors: sched.ErrNotApplicable where there is no program or it has no point.
+func placeByProgram(ctx context.Context, build placing.Formulation, solver milp.Solver, l milp.Limits, log *exact.Log, in *sched.Instance, servers, parts []int) (sched.Placement, error) {
+	if !in.Jobs[0].OnlyStages() || len(parts) == 1 {
+		return sched.Placement{}, sched.ErrNotApplicable
+	}
+	program, err := build(in, 0, servers, parts)
+	if err != nil {
+		return sched.Placement{}, err
+	}
+	m := program.Model
+	r, err := solver.Solve(ctx, m, milp.Start{}, l)
+	if err != nil {
+		return sched.Placement{}, err
+	}
+	log.Add(exact.Program{Relation: program.Relation.String(), Solver: solver.Name(),
+		Rows: len(m.Rows), Cols: len(m.Vars), Nonzeros: m.Nonzeros(), Integers: m.Integers(), Result: r})
+	if r.X == nil {
+		return sched.Placement{}, sched.ErrNotApplicable
+	}
+	place, err := program.Decode(r.X)
+	if err != nil { // a point that only nearly satisfies the program may stand for none
+		return sched.Placement{}, sched.ErrNotApplicable
+	}
+	return place, nil
 }
 
 // Sets of placements that have a name.

@@ -243,17 +243,20 @@ func (p *Policy) place(v *sim.View, j *sim.Job, rule sim.Rule) (sched.Placement,
 	if len(j.Stages) == 1 && j.Widths == nil { // there is one way to do it
 		return sched.Placement{Shares: shares}, nil
 	}
+	placers := []func(*sched.Instance, []int, []int) (sched.Placement, error){p.options.Place}
 	if p.options.Layout == Optimal && j.Sharing == nil {
-		servers, parts := make([]int, len(shares)), make([]int, len(shares))
-		for i, sh := range shares {
-			servers[i], parts[i] = sh.Server, sh.GPUs
+		placers = append(placers, bestAlpha)
+	}
+	servers, sizes := make([]int, len(shares)), make([]int, len(shares))
+	for i, sh := range shares {
+		servers[i], sizes[i] = sh.Server, sh.GPUs
+	}
+	for _, place := range placers {
+		if place == nil {
+			continue
 		}
-		best, err := partition.BestAlpha(&p.estimates.probe, 0, servers, parts, 0)
-		if err == nil {
-			return best.Placement, nil
-		}
-		if !errors.Is(err, sched.ErrNotApplicable) {
-			return sched.Placement{}, err
+		if found, err := place(&p.estimates.probe, servers, sizes); !errors.Is(err, sched.ErrNotApplicable) {
+			return found, err
 		}
 	}
 	parts := make([]heavyedge.Part, len(shares))
@@ -261,6 +264,14 @@ func (p *Policy) place(v *sim.View, j *sim.Job, rule sim.Rule) (sched.Placement,
 		parts[i] = heavyedge.Part{Server: sh.Server, GPUs: sh.GPUs}
 	}
 	return heavyedge.Place(&p.estimates.probe.Jobs[0], parts, p.options.AllReduce)
+}
+
+func bestAlpha(in *sched.Instance, servers, parts []int) (sched.Placement, error) {
+	best, err := partition.BestAlpha(in, 0, servers, parts, 0)
+	if err != nil {
+		return sched.Placement{}, err
+	}
+	return best.Placement, nil
 }
 
 // commit starts the head of the queue.

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"yardstick/sched"
 	"yardstick/sched/heavyedge"
 )
 
@@ -27,6 +28,9 @@ type Options struct {
 	AllReduce heavyedge.AllReduce
 	// Layout says how replicas are put on the GPUs selected.
 	Layout Layout
+	// Place, if not nil, comes before Layout: it puts the only job of an instance on
+	// parts[i] GPUs of servers[i]. Where it returns sched.ErrNotApplicable, Layout does.
+	Place func(in *sched.Instance, servers, parts []int) (sched.Placement, error)
 	// Slowest says which alpha_max is compared with alpha~.
 	Slowest Slowest
 	// Reference says what alpha~ is.
