@@ -129,7 +129,8 @@ func (s *Suite) draw(values []any) error {
 }
 
 // scale multiplies the number of jobs of every slice, swept or not, and rounds it
-// down to at least one.
+// down to at least one. Servers that have a capacity together, a share of what the jobs
+// ask for, become fewer alike, and keep their size.
 func (s *Suite) scale(values []any) error {
 	factor, err := strconv.ParseFloat(fmt.Sprint(values[0]), 64)
 	if err != nil || len(values) != 1 || !(factor > 0) || math.IsInf(factor, 1) {
@@ -139,6 +140,9 @@ func (s *Suite) scale(values []any) error {
 	for i := range s.Instances {
 		if src := &s.Instances[i]; src.Slice.Jobs > 0 {
 			src.Slice.Jobs = scaled(src.Slice.Jobs)
+			if src.Capacity > 0 {
+				src.Cluster.Servers = scaled(src.Cluster.Servers)
+			}
 		}
 	}
 	if s.Matrix == nil {

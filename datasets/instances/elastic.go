@@ -293,7 +293,8 @@ func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) ([]sched.Serve
 }
 
 // share gives the servers so much of a resource together, in proportion to the total that
-// they have, rounded by largest remainders. It is false if one would get nothing.
+// they have, rounded by largest remainders; one that would get nothing takes a unit from
+// the one with most. It is false if there are more servers than units.
 func share(list []sched.Server, resource int, most, total int64) bool {
 	type part struct{ server, rest int64 }
 	parts := make([]part, len(list))
@@ -309,7 +310,17 @@ func share(list []sched.Server, resource int, most, total int64) bool {
 	for _, x := range parts[:left] {
 		list[x.server].Capacity[resource]++
 	}
-	return !slices.ContainsFunc(list, func(s sched.Server) bool { return s.Capacity[resource] == 0 })
+	if most < int64(len(list)) {
+		return false
+	}
+	for h := range list {
+		if list[h].Capacity[resource] == 0 {
+			rich := slices.MaxFunc(list, func(a, b sched.Server) int { return cmp.Compare(a.Capacity[resource], b.Capacity[resource]) })
+			rich.Capacity[resource]-- // shared with the list's
+			list[h].Capacity[resource] = 1
+		}
+	}
+	return true
 }
 
 // idealDemand returns what all jobs ask for together, per resource.

@@ -106,10 +106,11 @@ func TestElasticUntilCapacity(t *testing.T) {
 }
 
 // TestElasticCapacity: whatever the number of servers, they have that share of what the
-// jobs ask for, each in proportion to its size; jobs and types are as without.
+// jobs ask for, each in proportion to its size but for the units that those get which
+// would have none; jobs and types are as without.
 func TestElasticCapacity(t *testing.T) {
 	w := window(t)
-	for _, servers := range []int{1, 2, 5, 9} {
+	for _, servers := range []int{1, 2, 5, 9, 60} {
 		for _, capacity := range []float64{0.2, 0.35, 0.5, 0.9} {
 			o := elasticOptions()
 			o.Servers = datasets.Some(servers)
@@ -125,9 +126,15 @@ func TestElasticCapacity(t *testing.T) {
 				for _, s := range plain.Cluster.Servers {
 					total += s.Capacity[k]
 				}
+				given := 0.0
+				for _, s := range plain.Cluster.Servers {
+					if s.Capacity[k]*want < total {
+						given++
+					}
+				}
 				for h, s := range in.Cluster.Servers {
 					exact := float64(plain.Cluster.Servers[h].Capacity[k]) * float64(want) / float64(total)
-					if math.Abs(float64(s.Capacity[k])-exact) >= 1 {
+					if d := float64(s.Capacity[k]) - exact; s.Capacity[k] < 1 || d >= 1 || d <= -1-given {
 						t.Errorf("%d servers, %v: server %d has %d of %v", servers, capacity, h, s.Capacity[k], exact)
 					}
 					got += s.Capacity[k]
