@@ -23,6 +23,7 @@ type sharer struct {
 type option struct {
 	speed  *big.Rat // of the fastest one's, at most 1
 	memory sched.Bytes
+	row    int // of the interference table
 }
 
 // sharers are the jobs of an instance of the sharing model.
@@ -48,11 +49,13 @@ func newSharers(in *sched.Instance) (*sharers, error) {
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		var fitting []sched.Accumulation
+		var rows []int
 		key := binary.AppendUvarint(nil, uint64(j.Sharing.Task))
-		for _, a := range j.Sharing.Accumulation {
+		for k, a := range j.Sharing.Accumulation {
 			if a.Memory <= s.memory {
-				fitting = append(fitting, a)
+				fitting, rows = append(fitting, a), append(rows, j.Sharing.Row(k))
 				key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(a.Iter)), uint64(a.Memory))
+				key = binary.AppendUvarint(key, uint64(j.Sharing.Row(k)))
 			}
 		}
 		if len(fitting) == 0 {
@@ -73,9 +76,9 @@ func newSharers(in *sched.Instance) (*sharers, error) {
 		for _, a := range fitting {
 			iter = min(iter, a.Iter)
 		}
-		for _, a := range fitting {
+		for k, a := range fitting {
 			if !known {
-				out.options = append(out.options, option{big.NewRat(int64(iter), int64(a.Iter)), a.Memory})
+				out.options = append(out.options, option{big.NewRat(int64(iter), int64(a.Iter)), a.Memory, rows[k]})
 			}
 		}
 		out.work = new(big.Rat).SetInt64(j.Iters)
@@ -90,9 +93,9 @@ func newSharers(in *sched.Instance) (*sharers, error) {
 
 func integer64(t sched.Time) *big.Rat { return new(big.Rat).SetInt64(int64(t)) }
 
-// slowdown returns xi of a job beside another.
-func (s *sharers) slowdown(j, k int) *big.Rat {
-	return new(big.Rat).SetFloat64(s.in.Interference[s.in.Jobs[j].Sharing.Task][s.in.Jobs[k].Sharing.Task])
+// slowdown returns xi of a job with an option beside another with one.
+func (s *sharers) slowdown(a, b *option) *big.Rat {
+	return new(big.Rat).SetFloat64(s.in.Interference[a.row][b.row])
 }
 
 // rates are how fast two jobs progress together on a GPU.
@@ -102,11 +105,10 @@ type rates struct{ first, second *big.Rat }
 // GPU together.
 func (s *sharers) together(j, k int) []rates {
 	var out []rates
-	xiJ, xiK := s.slowdown(j, k), s.slowdown(k, j)
 	for _, a := range s.jobs[j].options {
 		for _, b := range s.jobs[k].options {
 			if a.memory <= s.memory-b.memory { // the sum may overflow
-				out = append(out, rates{new(big.Rat).Quo(a.speed, xiJ), new(big.Rat).Quo(b.speed, xiK)})
+				out = append(out, rates{new(big.Rat).Quo(a.speed, s.slowdown(&a, &b)), new(big.Rat).Quo(b.speed, s.slowdown(&b, &a))})
 			}
 		}
 	}
@@ -127,7 +129,11 @@ func (s *sharers) thetas() []*big.Rat {
 	if n > maxClasses {
 		coarse := s.coarse()
 		for c, i := range s.example {
-			out[c] = coarse[s.in.Jobs[i].Sharing.Task]
+			for _, o := range s.jobs[i].options {
+				if out[c] == nil || coarse[o.row].Cmp(out[c]) > 0 {
+					out[c] = coarse[o.row]
+				}
+			}
 		}
 		return out
 	}
@@ -214,23 +220,21 @@ func (s *sharers) raise(c int, alpha []*big.Rat) *big.Rat {
 
 // quickly returns the largest sum of two jobs' rates, about, or 0.
 func (s *sharers) quickly(j, k int) float64 {
-	tj, tk := s.in.Jobs[j].Sharing.Task, s.in.Jobs[k].Sharing.Task
-	xiJ, xiK := s.in.Interference[tj][tk], s.in.Interference[tk][tj]
 	most := 0.0
 	for _, a := range s.jobs[j].options {
 		for _, b := range s.jobs[k].options {
 			if a.memory <= s.memory-b.memory { // the sum may overflow
 				x, _ := a.speed.Float64()
 				y, _ := b.speed.Float64()
-				most = max(most, x/xiJ+y/xiK)
+				most = max(most, x/s.in.Interference[a.row][b.row]+y/s.in.Interference[b.row][a.row])
 			}
 		}
 	}
 	return most
 }
 
-// coarse returns upper bounds on Theta_j by task: each job with its least memory
-// at full speed.
+// coarse returns upper bounds on Theta_j by row of the interference table: each job that
+// has an option of the row with its least memory at full speed.
 func (s *sharers) coarse() []*big.Rat {
 	n := len(s.in.Interference)
 	least := make([][]sched.Bytes, n) // of each task, the two least of its jobs
@@ -239,12 +243,18 @@ func (s *sharers) coarse() []*big.Rat {
 		for _, o := range s.jobs[i].options {
 			memory = min(memory, o.memory)
 		}
-		t := s.in.Jobs[i].Sharing.Task
-		switch l := least[t]; {
-		case len(l) < 2:
-			least[t] = append(l, memory)
-		case memory < max(l[0], l[1]):
-			least[t] = []sched.Bytes{min(l[0], l[1]), memory}
+		var rows []int
+		for _, o := range s.jobs[i].options {
+			rows = append(rows, o.row)
+		}
+		slices.Sort(rows)
+		for _, t := range slices.Compact(rows) {
+			switch l := least[t]; {
+			case len(l) < 2:
+				least[t] = append(l, memory)
+			case memory < max(l[0], l[1]):
+				least[t] = []sched.Bytes{min(l[0], l[1]), memory}
+			}
 		}
 	}
 	best := make([]*big.Rat, n)

@@ -65,10 +65,24 @@ type Sharing struct {
 	Task         int            `json:"task"` // row and column of Instance.Interference
 	Accumulation []Accumulation `json:"accumulation"`
 
+	// Rows are the rows and columns of Instance.Interference of the options of
+	// Accumulation, where how much jobs slow each other down depends on the size of their
+	// micro-batches. Nil: those of Task, whatever the option.
+	Rows []int `json:"rows,omitempty"`
+
 	// Sizes are the numbers of GPUs that a malleable job may run on, in
 	// ascending order, each with all of its GPUs to itself: class M. A job
 	// without any is rigid; one with some has one stage.
 	Sizes []Size `json:"sizes,omitempty"`
+}
+
+// Row returns the row and column of Instance.Interference that the job has with
+// Accumulation[option].
+func (s *Sharing) Row(option int) int {
+	if s.Rows == nil {
+		return s.Task
+	}
+	return s.Rows[option]
 }
 
 // Accumulation is one admissible number of gradient accumulation steps.
@@ -185,6 +199,14 @@ func (j *Job) validateSharing(in *Instance) error {
 	for i, a := range sh.Accumulation {
 		if a.Steps < 1 || a.Iter <= 0 || a.Memory < 0 || a.Memory > maxBytes || i > 0 && a.Steps <= sh.Accumulation[i-1].Steps {
 			return fmt.Errorf("sharing.accumulation[%d] = %+v: steps must be positive and increase, iter must be positive, memory between 0B and %v", i, a, maxBytes)
+		}
+	}
+	if sh.Rows != nil && len(sh.Rows) != len(sh.Accumulation) {
+		return fmt.Errorf("sharing.rows has %d entries for %d accumulation options: one for each is needed, or none", len(sh.Rows), len(sh.Accumulation))
+	}
+	for i, row := range sh.Rows {
+		if row < 0 || row >= len(in.Interference) {
+			return fmt.Errorf("sharing.rows[%d] is %d, but the interference table has %d rows", i, row, len(in.Interference))
 		}
 	}
 	if err := sh.validateSizes(in.Cluster.GPUs(), len(j.Stages)); err != nil {

@@ -70,6 +70,9 @@ func pairOf(in *sched.Instance, a, b int) (theorems.Pair, bool) {
 		}
 	}
 	x, y := in.Jobs[a].Sharing, in.Jobs[b].Sharing
+	if x.Rows != nil || y.Rows != nil {
+		return theorems.Pair{}, false // they have factors by accumulation
+	}
 	needA, okA := fastest(&in.Jobs[a], room-leastMemory(y))
 	needB, okB := fastest(&in.Jobs[b], room-leastMemory(x))
 	xi := func(a, b int) *big.Rat { return new(big.Rat).SetFloat64(in.Interference[a][b]) }

@@ -111,9 +111,12 @@ func TestGangs(t *testing.T) {
 
 // TestSharing does so for jobs that share GPUs.
 func TestSharing(t *testing.T) {
-	for seed := range uint64(80) {
+	for seed := range uint64(120) {
 		r := schedtest.Rand(seed)
 		in := schedtest.Sharing(r, shape(r, seed))
+		if seed >= 80 { // interference by accumulation
+			in = schedtest.Rowed(r, in, 4, 6)
+		}
 		for _, obj := range minimised {
 			for _, f := range []closed{bounds.ThetaLB0, bounds.ThetaSRPT, bounds.ThetaRanked, bounds.ThetaArea, bounds.ThetaEEI,
 				func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {

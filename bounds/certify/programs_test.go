@@ -23,6 +23,9 @@ func TestPairs(t *testing.T) {
 			s.Slot = sched.Second
 		}
 		in := schedtest.Sharing(r, s)
+		if seed%3 == 2 { // interference by accumulation
+			in = schedtest.Rowed(r, in, 3, 4)
+		}
 		for _, obj := range minimised[:3] {
 			for _, slotted := range []bool{false, true} {
 				b, err := bounds.PairLP(context.Background(), in, obj, lpsolve.LP{}, milp.Limits{}, bounds.PairOptions{Slotted: slotted, Slot: 3 * sched.Second})

@@ -73,6 +73,11 @@ func (c *Checker) searchSharing(d *document, t *target) error {
 	if len(s.memory) > mostShared {
 		return tooHard("%d GPUs are too many to search", len(s.memory))
 	}
+	for i := range c.in.Jobs {
+		if len(c.in.Jobs[i].Sharing.Rows) > 0 {
+			return tooHard("the interference of job %d depends on its accumulation", i)
+		}
+	}
 	jobs, memory, err := c.sharers()
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type sharer struct {
 type option struct {
 	speed  *big.Rat // of the fastest one's
 	memory int64
+	row    int // of the table of interference
 }
 
 // sharers returns the jobs and the memory of the largest GPU.
@@ -56,10 +57,14 @@ func (c *Checker) sharers() ([]sharer, int64, error) {
 			return nil, 0, refuted("job %d fits no GPU", i)
 		}
 		key := fmt.Sprint(s.task)
-		for _, a := range j.Sharing.Accumulation {
+		for k, a := range j.Sharing.Accumulation {
 			if int64(a.Memory) <= memory {
-				s.options = append(s.options, option{big.NewRat(fastest, int64(a.Iter)), int64(a.Memory)})
-				key += fmt.Sprint(" ", a.Iter, a.Memory)
+				row := s.task
+				if len(j.Sharing.Rows) > 0 {
+					row = j.Sharing.Rows[k]
+				}
+				s.options = append(s.options, option{big.NewRat(fastest, int64(a.Iter)), int64(a.Memory), row})
+				key += fmt.Sprint(" ", a.Iter, a.Memory, row)
 			}
 		}
 		s.work = big.NewRat(fastest, 1000)
@@ -82,12 +87,11 @@ type meeting struct{ first, second *big.Rat }
 // meetings returns one for every two accumulations that fit a GPU together.
 func (c *Checker) meetings(a, b *sharer, memory int64) []meeting {
 	var out []meeting
-	slowA := new(big.Rat).SetFloat64(c.in.Interference[a.task][b.task])
-	slowB := new(big.Rat).SetFloat64(c.in.Interference[b.task][a.task])
 	for _, x := range a.options {
 		for _, y := range b.options {
 			if x.memory <= sub(memory, y.memory) {
-				out = append(out, meeting{new(big.Rat).Quo(x.speed, slowA), new(big.Rat).Quo(y.speed, slowB)})
+				slowA, slowB := new(big.Rat).SetFloat64(c.in.Interference[x.row][y.row]), new(big.Rat).SetFloat64(c.in.Interference[y.row][x.row])
+				out = append(out, meeting{slowA.Quo(x.speed, slowA), slowB.Quo(y.speed, slowB)})
 			}
 		}
 	}

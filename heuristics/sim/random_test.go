@@ -73,6 +73,9 @@ func randomJob(rng *rand.Rand, in *sched.Instance, k kindOfRun, tasks int) sched
 			j.Sharing.Accumulation = append(j.Sharing.Accumulation, sched.Accumulation{
 				Steps: 1 + steps, Iter: sched.Duration(500 + rng.IntN(3000)), Memory: sched.Bytes(20 + rng.IntN(30))})
 		}
+		for rows := rng.IntN(3) == 0; rows && len(j.Sharing.Rows) < len(j.Sharing.Accumulation); {
+			j.Sharing.Rows = append(j.Sharing.Rows, rng.IntN(tasks))
+		}
 		if k.kind == sched.M {
 			j.Stages = []sched.Stage{{Replicas: j.Gang(), Compute: 1000}}
 			j.Sharing.Sizes = randomSizes(rng, in.Cluster.GPUs())
@@ -407,6 +410,15 @@ func iterTime(in *sched.Instance, s *sched.Schedule, seg *sched.Segment) (*big.R
 	return nil, fmt.Errorf("no size of %d GPUs", seg.Place.GPUs())
 }
 
+// tableRow is where a segment's job is in the table of interference.
+func tableRow(in *sched.Instance, seg *sched.Segment) int {
+	sh := in.Jobs[seg.Job].Sharing
+	k := slices.IndexFunc(sh.Accumulation, func(a sched.Accumulation) bool {
+		return seg.Place.Config == nil || a.Steps == seg.Place.Config.Accumulation
+	})
+	return sh.Row(k)
+}
+
 // slowdownAt returns how many times longer an iteration of the segment's job
 // takes at a time, from the definition: a look at all segments.
 func slowdownAt(in *sched.Instance, s *sched.Schedule, seg *sched.Segment, now sched.Time) float64 {
@@ -420,7 +432,7 @@ func slowdownAt(in *sched.Instance, s *sched.Schedule, seg *sched.Segment, now s
 			for _, b := range other.Place.Shares {
 				meet := slices.ContainsFunc(a.Devices, func(d int) bool { return slices.Contains(b.Devices, d) })
 				if a.Server == b.Server && meet {
-					xi = max(xi, in.Interference[in.Jobs[seg.Job].Sharing.Task][in.Jobs[other.Job].Sharing.Task])
+					xi = max(xi, in.Interference[tableRow(in, seg)][tableRow(in, other)])
 				}
 			}
 		}

@@ -64,16 +64,28 @@ func (e *engine) repace(slot int32) {
 // in whatever phase that is, and 1 if there is none.
 func (e *engine) slowdown(r *record) float64 {
 	xi := 1.0
-	row := e.in.Interference[e.in.Jobs[r.job].Sharing.Task]
+	row := e.in.Interference[e.rowOf(r.job)]
 	for i := range r.place.Shares {
 		sh := &r.place.Shares[i]
 		for _, dev := range sh.Devices {
 			for _, other := range e.cluster.devices.on(sh.Server, dev) {
 				if other != r.job {
-					xi = max(xi, row[e.in.Jobs[other].Sharing.Task])
+					xi = max(xi, row[e.rowOf(other)])
 				}
 			}
 		}
 	}
 	return xi
+}
+
+// rowOf returns the row of the interference table of a job that is on the cluster.
+func (e *engine) rowOf(id sched.JobID) int {
+	sh := e.in.Jobs[id].Sharing
+	config := e.records[e.slots[id]].place.Config
+	for k := range sh.Rows {
+		if config == nil || sh.Accumulation[k].Steps == config.Accumulation {
+			return sh.Rows[k]
+		}
+	}
+	return sh.Task
 }

@@ -147,6 +147,17 @@ func subsets(n, k int, f func([]int) bool) {
 	choose(0)
 }
 
+// row returns the row of the interference table of a chosen job, with its option.
+func (b *sharingBrute) row(i int) int {
+	sh := b.in.Jobs[i].Sharing
+	for k := range sh.Rows {
+		if &sh.Accumulation[k] == b.chosen[i].option {
+			return sh.Rows[k]
+		}
+	}
+	return sh.Task
+}
+
 // replay computes the completions of the jobs chosen, slot by slot, or returns
 // false if some GPU has too many of them or too little memory.
 func (b *sharingBrute) replay() bool {
@@ -172,7 +183,7 @@ func (b *sharingBrute) replay() bool {
 				xi[i] = max(xi[i], 1)
 				for _, k := range jobs {
 					if i != k {
-						xi[i] = max(xi[i], b.in.Interference[b.in.Jobs[i].Sharing.Task][b.in.Jobs[k].Sharing.Task])
+						xi[i] = max(xi[i], b.in.Interference[b.row(i)][b.row(k)])
 					}
 				}
 			}

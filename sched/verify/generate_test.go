@@ -124,6 +124,11 @@ func randomJob(r *rand.Rand, o options, gpus, tasks int) sched.Job {
 			j.Sharing.Accumulation = append(j.Sharing.Accumulation, sched.Accumulation{
 				Steps: 1 + s, Iter: sched.Duration(between(r, 1000, 9000)), Memory: sched.Bytes(between(r, 20, 55))})
 		}
+		if r.IntN(3) == 0 { // interference by accumulation
+			for range j.Sharing.Accumulation {
+				j.Sharing.Rows = append(j.Sharing.Rows, r.IntN(tasks))
+			}
+		}
 	}
 	return j
 }
@@ -327,6 +332,11 @@ func (run *runner) option(id sched.JobID) sched.Accumulation {
 	return options[0]
 }
 
+// row is where a job is in the table of interference, as it is placed.
+func (run *runner) row(id sched.JobID) int {
+	return (&naive{in: run.in}).row(&sched.Segment{Job: id, Place: run.jobs[id].place})
+}
+
 // rate returns the iterations that a job in training makes in the microsecond
 // that begins now.
 func (run *runner) rate(id sched.JobID) *big.Rat {
@@ -336,7 +346,7 @@ func (run *runner) rate(id sched.JobID) *big.Rat {
 		for _, d := range sh.Devices {
 			for _, u := range run.users(sh.Server, d) {
 				if u != id && run.class.Kind == sched.S {
-					xi = max(xi, run.in.Interference[run.in.Jobs[id].Sharing.Task][run.in.Jobs[u].Sharing.Task])
+					xi = max(xi, run.in.Interference[run.row(id)][run.row(u)])
 				}
 			}
 		}

@@ -305,6 +305,17 @@ func (n *naive) progress() bool {
 	return true
 }
 
+// row is where a segment's job is in the table of interference.
+func (n *naive) row(seg *sched.Segment) int {
+	sh := n.in.Jobs[seg.Job].Sharing
+	for k, a := range sh.Accumulation {
+		if sh.Rows != nil && (seg.Place.Config == nil || a.Steps == seg.Place.Config.Accumulation) {
+			return sh.Rows[k]
+		}
+	}
+	return sh.Task
+}
+
 func (n *naive) slowdown(id sched.JobID, t sched.Time) float64 {
 	xi := 1.0
 	if n.s.Class.Kind != sched.S {
@@ -321,7 +332,7 @@ func (n *naive) slowdown(id sched.JobID, t sched.Time) float64 {
 				for _, d := range a.Devices {
 					for _, e := range b.Devices {
 						if a.Server == b.Server && d == e {
-							xi = max(xi, n.in.Interference[n.in.Jobs[id].Sharing.Task][n.in.Jobs[other].Sharing.Task])
+							xi = max(xi, n.in.Interference[n.row(own)][n.row(seg)])
 						}
 					}
 				}

@@ -126,13 +126,29 @@ func (w *sharedSweep) enter(i int32, now sched.Time) {
 // its GPUs now.
 func (w *sharedSweep) factor(i int32) float64 {
 	xi := 1.0
-	own := w.in.Jobs[w.s.Segments[i].Job].Sharing.Task
+	own := w.row(i)
 	w.eachGPU(i, func(gpu, _ int) {
 		for _, on := range w.device[gpu] {
 			if on != i {
-				xi = max(xi, w.in.Interference[own][w.in.Jobs[w.s.Segments[on].Job].Sharing.Task])
+				xi = max(xi, w.in.Interference[own][w.row(on)])
 			}
 		}
 	})
 	return xi
+}
+
+// row returns the row of the interference table of a segment's job, which may depend on
+// the accumulation that it is placed with.
+func (w *sharedSweep) row(i int32) int {
+	seg := &w.s.Segments[i]
+	sh := w.in.Jobs[seg.Job].Sharing
+	if len(sh.Rows) == 0 {
+		return sh.Task
+	}
+	for k := range sh.Accumulation {
+		if seg.Place.Config == nil || sh.Accumulation[k].Steps == seg.Place.Config.Accumulation {
+			return sh.Rows[k]
+		}
+	}
+	return sh.Task // not reached: the placement was found to name an option
 }

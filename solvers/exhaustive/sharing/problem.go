@@ -107,6 +107,9 @@ func (p *Problem) newJob(i int) (Job, error) {
 	if j.Load > 0 {
 		return Job{}, fmt.Errorf("sharing: %w: job %d loads for %v", sched.ErrNotApplicable, i, j.Load)
 	}
+	if j.Sharing.Rows != nil {
+		return Job{}, fmt.Errorf("sharing: %w: the interference of job %d depends on its accumulation", sched.ErrNotApplicable, i)
+	}
 	out := Job{Release: int((j.Release + in.Slot - 1) / in.Slot), Gang: j.Gang(), Task: j.Sharing.Task, Weight: 1}
 	if p.Obj.Weighted() {
 		out.Weight = j.Weight
