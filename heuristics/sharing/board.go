@@ -14,7 +14,7 @@ const none = -1
 // active is a job on the cluster.
 type active struct {
 	id     sched.JobID
-	task   int
+	task   int   // row of the interference table, as it is placed
 	iters  int64 // predicted
 	option sched.Accumulation
 	gpus   []int32 // numbers over all servers, ascending
@@ -38,7 +38,7 @@ func (a *active) remaining(now sched.Time) float64 {
 	return max(0, a.left-float64(float64(now-a.from)*a.pace))
 }
 
-// group is the jobs of one task that leave as much memory of their GPUs and hold
+// group is the jobs of one row of the interference table that leave as much memory of their GPUs and hold
 // at least one alone: to a waiting job they differ by what they have to go only.
 type group struct {
 	task    int
@@ -94,11 +94,11 @@ func newBoard(hardware sched.Cluster, xi [][]float64) *board {
 }
 
 // enter puts a job on GPUs, ascending, that hold at most one other.
-func (b *board) enter(now, load sched.Time, w *waiting, task int, option sched.Accumulation, gpus []int32) {
+func (b *board) enter(now, load sched.Time, w *waiting, option option, gpus []int32) {
 	i := b.newIndex()
 	total := float64(w.iters) * float64(option.Iter) / 1000
-	b.jobs[i] = active{id: w.id, task: task, iters: w.iters, option: option, gpus: gpus, left: total, total: total, pace: 1, from: now + load,
-		group: b.groupFor(groupKey{task, b.memory - option.Memory})}
+	b.jobs[i] = active{id: w.id, task: option.row, iters: w.iters, option: option.Accumulation, gpus: gpus, left: total, total: total, pace: 1, from: now + load,
+		group: b.groupFor(groupKey{option.row, b.memory - option.Memory})}
 	b.indexOf[w.id] = i
 	b.partners = b.partners[:0]
 	for _, g := range gpus {

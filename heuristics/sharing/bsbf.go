@@ -109,6 +109,7 @@ type partner struct {
 	a     float64 // what the waiting job needs alone beside it
 	pair  rule
 	room  sched.Bytes
+	exact *big.Rat // sum, where interference depends on the accumulation; nil elsewhere
 }
 
 // tiny bounds the relative errors of floating point here, generously.
@@ -126,7 +127,22 @@ func (m *bestBenefit) lack(v *sim.View, b *board, c *class, w *waiting) (int, er
 		if g.alone == 0 {
 			continue
 		}
-		option, r := c.options.within(g.room), &m.rules[c.task][g.task]
+		if c.varied {
+			for _, k := range g.members {
+				option, _, err := m.best(v, b, c, w, k)
+				if err != nil {
+					return 0, err
+				}
+				if option >= 0 {
+					need -= b.jobs[k].alone
+				}
+			}
+			if need <= 0 {
+				break
+			}
+			continue
+		}
+		option, r := c.options.within(g.room), m.rule(c, 0, g.task)
 		switch {
 		case option < 0 || r.never:
 		case r.always:
@@ -156,13 +172,13 @@ func (m *bestBenefit) lack(v *sim.View, b *board, c *class, w *waiting) (int, er
 // active one if the rule of their tasks depends on their times.
 func (m *bestBenefit) joins(v *sim.View, b *board, c *class, w *waiting, option int, k int32) (bool, error) {
 	job := &b.jobs[k]
-	r := &m.rules[c.task][job.task]
-	a := w.time(&c.options[option])
+	r := m.rule(c, option, job.task)
+	a := w.time(&c.options[option].Accumulation)
 	gap := job.remaining(v.Now()) - r.cost*a
 	if slack := tiny * (job.total + 2*r.xiA*a); gap > slack || gap < -slack {
 		return gap > 0, nil
 	}
-	p, err := m.pair(v, b, c, w, &c.options[option], k)
+	p, err := m.pair(v, b, c, w, option, k)
 	if err != nil {
 		return false, err
 	}
@@ -170,16 +186,60 @@ func (m *bestBenefit) joins(v *sim.View, b *board, c *class, w *waiting, option 
 }
 
 // pair returns a waiting and an active job in exact numbers.
-func (m *bestBenefit) pair(v *sim.View, b *board, c *class, w *waiting, option *sched.Accumulation, k int32) (*theorems.Pair, error) {
+func (m *bestBenefit) pair(v *sim.View, b *board, c *class, w *waiting, option int, k int32) (*theorems.Pair, error) {
 	job := &b.jobs[k]
-	r := &m.rules[c.task][job.task]
+	r := m.rule(c, option, job.task)
 	left, err := job.exactly(v)
 	if err != nil {
 		return nil, err
 	}
 	a := new(big.Rat).SetInt64(w.iters)
-	return &theorems.Pair{New: a.Mul(a, big.NewRat(int64(option.Iter), 1000)), Running: left,
+	return &theorems.Pair{New: a.Mul(a, big.NewRat(int64(c.options[option].Iter), 1000)), Running: left,
 		XiNew: new(big.Rat).SetFloat64(r.xiA), XiRunning: new(big.Rat).SetFloat64(r.xiB)}, nil
+}
+
+// rule returns that of a waiting job with an option beside a running job of a row.
+func (m *bestBenefit) rule(c *class, option, row int) *rule {
+	return &m.rules[c.options[option].row][row]
+}
+
+// best is Algorithm 2 where interference depends on the accumulation: of the options that
+// fit beside a running job that with the least sum of completion times, each pair
+// sharing or not as the condition says, and the one with the fewest steps of equal ones. It
+// returns −1 where that is to wait, else the option and the sum.
+//
+// Its answer changes only once, from joining to waiting, as the waiting job gets longer,
+// and only once, the other way, as the running one comes to its end: under Corrected, it
+// is whether the least of the sums of those who share is at most that of waiting with the
+// fastest option, 2b + a; for each option, the difference of the two rises with the number
+// of iterations, and has one sign on either side of some b.
+func (m *bestBenefit) best(v *sim.View, b *board, c *class, w *waiting, k int32) (option int, sum *big.Rat, err error) {
+	option = -1
+	room := b.memory - b.jobs[k].option.Memory
+	for o := range c.options {
+		if c.options[o].Memory > room {
+			continue
+		}
+		p, err := m.pair(v, b, c, w, o, k)
+		if err != nil {
+			return 0, nil, err
+		}
+		share := p.Share()
+		if m.options.Condition == Case2Everywhere {
+			share = p.ShareInCase2()
+		}
+		t := p.Sum(new(big.Rat))
+		if !share {
+			t.Add(p.Running, p.Running).Add(t, p.New)
+		}
+		if sum == nil || t.Cmp(sum) < 0 {
+			option, sum = -1, t
+			if share {
+				option = o
+			}
+		}
+	}
+	return option, sum, nil
 }
 
 // together returns the sum of completion times if the pair starts sharing now.
@@ -195,11 +255,23 @@ func (m *bestBenefit) gather(v *sim.View, b *board, c *class, w *waiting) error 
 	m.found = m.found[:0]
 	for i := range b.groups {
 		g := &b.groups[i]
-		option, r := c.options.within(g.room), &m.rules[c.task][g.task]
+		if c.varied {
+			for _, k := range g.members {
+				option, sum, err := m.best(v, b, c, w, k)
+				if err != nil {
+					return err
+				}
+				if option >= 0 {
+					m.found = append(m.found, partner{index: k, exact: sum, room: g.room})
+				}
+			}
+			continue
+		}
+		option, r := c.options.within(g.room), m.rule(c, 0, g.task)
 		if option < 0 || r.never {
 			continue
 		}
-		a := w.time(&c.options[option])
+		a := w.time(&c.options[option].Accumulation)
 		for _, k := range g.members {
 			if !r.always {
 				joins, err := m.joins(v, b, c, w, option, k)
@@ -231,13 +303,44 @@ func (m *bestBenefit) gather(v *sim.View, b *board, c *class, w *waiting) error 
 func (m *bestBenefit) compare(v *sim.View, b *board, c *class, w *waiting, x, y *partner) (int, error) {
 	var sums [2]*big.Rat
 	for i, p := range []*partner{x, y} {
-		pair, err := m.pair(v, b, c, w, &c.options[c.options.within(p.room)], p.index)
+		if p.exact != nil {
+			sums[i] = p.exact
+			continue
+		}
+		pair, err := m.pair(v, b, c, w, c.options.within(p.room), p.index)
 		if err != nil {
 			return 0, err
 		}
 		sums[i] = pair.Sum(new(big.Rat))
 	}
 	return cmp.Or(sums[0].Cmp(sums[1]), cmp.Compare(b.jobs[x.index].id, b.jobs[y.index].id)), nil
+}
+
+// agree returns the option of a job beside all partners that were found, where
+// interference depends on it: of those that fit, that with the least sum over the pairs.
+// Not in the source, which looks at pairs.
+func (m *bestBenefit) agree(v *sim.View, b *board, c *class, w *waiting, room sched.Bytes) (option int, err error) {
+	var least *big.Rat
+	for o := range c.options {
+		if c.options[o].Memory > room {
+			continue
+		}
+		sum := new(big.Rat)
+		for i := range m.found {
+			p, err := m.pair(v, b, c, w, o, m.found[i].index)
+			if err != nil {
+				return 0, err
+			}
+			sum.Add(sum, p.Sum(new(big.Rat)))
+		}
+		if least == nil || sum.Cmp(least) < 0 {
+			option, least = o, sum
+		}
+	}
+	for i := range m.found {
+		m.found[i].pair = *m.rule(c, option, b.jobs[m.found[i].index].task)
+	}
+	return option, nil
 }
 
 func (m *bestBenefit) choose(v *sim.View, b *board, c *class, w *waiting) ([]int32, int, bool, error) {
@@ -258,8 +361,14 @@ func (m *bestBenefit) choose(v *sim.View, b *board, c *class, w *waiting) ([]int
 	}
 	m.found = m.found[:used]
 	option := c.options.within(room)
+	if c.varied {
+		var err error
+		if option, err = m.agree(v, b, c, w, room); err != nil {
+			return nil, 0, false, err
+		}
+	}
 	if m.options.Recheck {
-		pays, err := m.pays(v, b, c, w, &c.options[option])
+		pays, err := m.pays(v, b, c, w, option)
 		if err != nil || !pays {
 			return nil, 0, false, err
 		}

@@ -24,6 +24,8 @@
 //     that fits the memory beside the running job, of equally fast ones the one
 //     with the fewest steps, and shares if that lowers the sum of the pair's completion times
 //     ([theorems.Pair.Share], the sentence after the proof of Theorem 1). Both times of its comparison are with that accumulation.
+//     Where interference depends on the accumulation, it compares all options that fit,
+//     as Algorithm 2 does over its loop.
 //   - A job with several partners accumulates as the least room asks for.
 //   - A job is slowed down by its worst partner, as synchronous training waits for
 //     it. Which of a partner's GPUs are taken matters to nobody.

@@ -143,11 +143,11 @@ func (p *Exclusive) enqueue(v *sim.View, id sched.JobID) error {
 
 // fastest returns the option that a job has alone on GPUs of some memory.
 func fastest(j *sim.Job, memory sched.Bytes) (sched.Accumulation, error) {
-	f := newFrontier(j.Sharing.Accumulation, memory)
+	f := newFrontier(j.Sharing, memory)
 	if len(f) == 0 {
 		return sched.Accumulation{}, fmt.Errorf("sharing: job %d fits no GPU of %v", j.ID, memory)
 	}
-	return f[0], nil
+	return f[0].Accumulation, nil
 }
 
 // next returns the queue whose first job starts next, or nil.

@@ -32,9 +32,10 @@ func (w *waiting) before(x *waiting) bool {
 // first. If it finds no GPUs, neither do the others: they look for the same and
 // join fewer running jobs.
 type class struct {
-	task, gang int
-	options    frontier
-	queue      []waiting // a binary heap
+	gang    int
+	options frontier
+	varied  bool      // interference depends on which
+	queue   []waiting // a binary heap
 
 	// retryAt is how many GPUs must have become available, see line.gained,
 	// before the first job can find enough.
@@ -60,11 +61,11 @@ func (l *line) push(v *sim.View, id sched.JobID, memory sched.Bytes) error {
 	if err != nil {
 		return err
 	}
-	list := j.Sharing.Accumulation
-	k := key(j.Sharing.Task, j.Gang, list)
+	k := key(j.Gang, j.Sharing)
 	c := l.byKey[k]
 	if c == nil {
-		c = &class{task: j.Sharing.Task, gang: j.Gang, options: newFrontier(list, memory)}
+		c = &class{gang: j.Gang, options: newFrontier(j.Sharing, memory)}
+		c.varied = c.options.varied()
 		if len(c.options) == 0 {
 			return fmt.Errorf("sharing: job %d fits no GPU of %v", id, memory)
 		}

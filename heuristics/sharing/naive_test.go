@@ -49,7 +49,20 @@ func exact(x float64) *big.Rat              { return new(big.Rat).SetFloat64(x) 
 func span(d sched.Duration) *big.Rat        { return ratio(int64(d), 1000) } // in microseconds
 func (j *naiveJob) held(g []*naiveJob) bool { return slices.Contains(g, j) }
 
-func (s *naive) xi(a, b *naiveJob) float64 { return s.in.Interference[a.Sharing.Task][b.Sharing.Task] }
+// row is where a job with an option is in the table of interference.
+func row(j *naiveJob, option *sched.Accumulation) int {
+	for k := range j.Sharing.Rows {
+		if option == &j.Sharing.Accumulation[k] {
+			return j.Sharing.Rows[k]
+		}
+	}
+	return j.Sharing.Task
+}
+
+// xi is the factor of a job with an option beside another with one.
+func (s *naive) xi(a *naiveJob, x *sched.Accumulation, b *naiveJob, y *sched.Accumulation) float64 {
+	return s.in.Interference[row(a, x)][row(b, y)]
+}
 
 func (s *naive) pace(j *naiveJob) *big.Rat { // microseconds per iteration
 	xi := 1.0
@@ -57,7 +70,7 @@ func (s *naive) pace(j *naiveJob) *big.Rat { // microseconds per iteration
 		if j.held(g) {
 			for _, k := range g {
 				if k != j {
-					xi = max(xi, s.xi(j, k))
+					xi = max(xi, s.xi(j, j.option, k, k.option))
 				}
 			}
 		}
@@ -143,11 +156,15 @@ func (s *naive) algorithm2(j, r *naiveJob) (bool, *big.Rat) {
 		if a.Memory > s.memory-r.option.Memory {
 			continue
 		}
-		together, after := sums(s.length(j, a), s.left(r), s.xi(j, r), s.xi(r, j))
+		xiJ, xiR := s.xi(j, a, r, r.option), s.xi(r, r.option, j, a)
+		together, after := sums(s.length(j, a), s.left(r), xiJ, xiR)
 		sf := together.Cmp(after) <= 0
 		if s.options.Condition == sharing.Case2Everywhere {
-			xa, xb := exact(s.xi(j, r)), exact(s.xi(r, j))
+			xa, xb := exact(xiJ), exact(xiR)
 			sf = plus(plus(xa, xa), xb).Cmp(times(ratio(2, 1), times(xa, xb))) > 0
+		}
+		if j.Sharing.Rows != nil && !sf {
+			together = after
 		}
 		if best == nil || together.Cmp(best) < 0 {
 			share, best = sf, together
@@ -186,6 +203,7 @@ func (s *naive) pass() {
 		}
 		var gpus []int
 		room := s.memory
+		var partners []*naiveJob
 		switch gang := j.Gang(); {
 		case len(free) >= gang:
 			gpus = free[:gang]
@@ -198,6 +216,7 @@ func (s *naive) pass() {
 			}
 		default:
 			gpus, room = s.best(j, free)
+			partners = s.beside(gpus)
 		}
 		if len(gpus) < j.Gang() {
 			continue
@@ -205,11 +224,52 @@ func (s *naive) pass() {
 		if room < s.memory {
 			s.shares++
 		}
-		j.pending, j.option, j.start = false, solo(j, room), s.now
+		j.pending, j.option, j.start = false, s.agreed(j, room, partners), s.now
 		for _, g := range gpus {
 			s.gpus[g] = append(s.gpus[g], j)
 		}
 	}
+}
+
+// beside returns who is on GPUs.
+func (s *naive) beside(gpus []int) (partners []*naiveJob) {
+	for _, g := range gpus {
+		for _, r := range s.gpus[g] {
+			if !slices.Contains(partners, r) {
+				partners = append(partners, r)
+			}
+		}
+	}
+	return partners
+}
+
+// agreed returns the option of a job in a room beside partners: the fastest or, where
+// options have rows of their own, that with the least sum over the pairs; the fastest, and
+// the one with the fewest steps, of equal ones.
+func (s *naive) agreed(j *naiveJob, room sched.Bytes, partners []*naiveJob) *sched.Accumulation {
+	best := solo(j, room)
+	if j.Sharing.Rows == nil || len(partners) == 0 {
+		return best
+	}
+	total := func(a *sched.Accumulation) *big.Rat {
+		sum := new(big.Rat)
+		for _, r := range partners {
+			together, _ := sums(s.length(j, a), s.left(r), s.xi(j, a, r, r.option), s.xi(r, r.option, j, a))
+			sum.Add(sum, together)
+		}
+		return sum
+	}
+	least := total(best)
+	for i := range j.Sharing.Accumulation {
+		a := &j.Sharing.Accumulation[i]
+		if a.Memory > room {
+			continue
+		}
+		if c := cmp.Or(total(a).Cmp(least), int(a.Iter-best.Iter), a.Steps-best.Steps); c < 0 {
+			best, least = a, total(a)
+		}
+	}
+	return best
 }
 
 func (s *naive) best(j *naiveJob, free []int) (gpus []int, room sched.Bytes) {
@@ -238,7 +298,7 @@ func (s *naive) best(j *naiveJob, free []int) (gpus []int, room sched.Bytes) {
 	if len(partners) > 1 {
 		s.several++
 	}
-	if s.options.Recheck && !s.pays(j, solo(j, room), partners) {
+	if s.options.Recheck && !s.pays(j, s.agreed(j, room, partners), partners) {
 		s.refused++
 		return nil, 0
 	}
@@ -248,12 +308,12 @@ func (s *naive) best(j *naiveJob, free []int) (gpus []int, room sched.Bytes) {
 func (s *naive) pays(j *naiveJob, option *sched.Accumulation, partners []*naiveJob) bool {
 	a, x, last := s.length(j, option), 1.0, new(big.Rat)
 	for _, r := range partners {
-		x = max(x, s.xi(j, r))
+		x = max(x, s.xi(j, option, r, r.option))
 	}
 	slow := times(a, exact(x))
 	now, later := slow, a
 	for _, r := range partners {
-		b, xi := s.left(r), exact(s.xi(r, j))
+		b, xi := s.left(r), exact(s.xi(r, r.option, j, option))
 		if times(b, xi).Cmp(slow) <= 0 {
 			now = plus(now, times(b, xi))
 		} else {
@@ -379,6 +439,10 @@ func TestLikeAlgorithm(t *testing.T) {
 		if rng.IntN(4) == 0 {
 			in.Slot = 3
 			s.slot = 3
+		}
+		if seed%2 == 0 && s.options.Condition == sharing.Corrected { // interference by accumulation
+			in = schedtest.Rowed(rng, in, 3, 4)
+			s.in = in
 		}
 		policy := sharing.BSBF(in.Interference, s.options)
 		if s.firstFit {

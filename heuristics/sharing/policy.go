@@ -1,6 +1,8 @@
 package sharing
 
 import (
+	"slices"
+
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
 )
@@ -21,7 +23,13 @@ type Policy struct {
 	board *board
 	line  line
 	start []sim.Assignment
+
+	joined, smaller int
 }
+
+// Joined returns how many jobs were started beside others, and how many of these with a
+// smaller sub-batch than the largest that fitted beside them.
+func (p *Policy) Joined() (all, smaller int) { return p.joined, p.smaller }
 
 // matcher finds GPUs for a waiting job where too few are free.
 type matcher interface {
@@ -102,17 +110,30 @@ func (p *Policy) try(v *sim.View, c *class) error {
 	return p.begin(v, c, &w, gpus, option)
 }
 
-func (p *Policy) begin(v *sim.View, c *class, w *waiting, gpus []int32, option int) error {
+func (p *Policy) begin(v *sim.View, c *class, w *waiting, gpus []int32, chosen int) error {
 	j, err := v.Job(w.id)
 	if err != nil {
 		return err
 	}
-	place := p.board.placement(gpus, c.options[option].Steps)
+	place := p.board.placement(gpus, c.options[chosen].Steps)
 	v.Cluster().Chain(j.Stages, place.Shares)
 	if err := v.Hold(w.id, place); err != nil {
 		return err
 	}
-	p.board.enter(v.Now(), j.Load, w, c.task, c.options[option], gpus)
+	if p.board.free < c.gang {
+		p.joined++
+		room := p.board.memory
+		for _, g := range gpus {
+			if on := p.board.on[g][0]; on != none {
+				room = min(room, p.board.memory-p.board.jobs[on].option.Memory)
+			}
+		}
+		largest := slices.MinFunc(slices.DeleteFunc(slices.Clone(c.options), func(o option) bool { return o.Memory > room }), func(a, b option) int { return a.Steps - b.Steps })
+		if c.options[chosen].Steps > largest.Steps {
+			p.smaller++
+		}
+	}
+	p.board.enter(v.Now(), j.Load, w, c.options[chosen], gpus)
 	p.start = append(p.start, sim.Assignment{Job: w.id, Place: place})
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"yardstick/heuristics/sim"
-	"yardstick/sched"
 )
 
 // pays compares two sums of completion times, of the waiting job and of all
@@ -15,8 +14,8 @@ import (
 //
 // as if the new job were at its slowest all the time, and waiting for the last
 // partner gives max b_r + a + Σ_r b_r.
-func (m *bestBenefit) pays(v *sim.View, b *board, c *class, w *waiting, option *sched.Accumulation) (bool, error) {
-	a, x := w.time(option), 1.0
+func (m *bestBenefit) pays(v *sim.View, b *board, c *class, w *waiting, option int) (bool, error) {
+	a, x := w.time(&c.options[option].Accumulation), 1.0
 	for i := range m.found {
 		x = max(x, m.found[i].pair.xiA)
 	}
@@ -41,7 +40,7 @@ func (m *bestBenefit) pays(v *sim.View, b *board, c *class, w *waiting, option *
 	return m.paysExactly(v, b, c, w, option, x)
 }
 
-func (m *bestBenefit) paysExactly(v *sim.View, b *board, c *class, w *waiting, option *sched.Accumulation, x float64) (bool, error) {
+func (m *bestBenefit) paysExactly(v *sim.View, b *board, c *class, w *waiting, option int, x float64) (bool, error) {
 	gain, last := new(big.Rat), new(big.Rat) // gain of starting now
 	var slow *big.Rat
 	for i := range m.found {
