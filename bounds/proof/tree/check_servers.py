@@ -16,10 +16,10 @@ before which too few GPUs were free on one of its servers. A node asks for one w
 that could start now: in one of the ways to place it, or not? Of ways that differ only in
 servers that are alike, it goes through one.
 """
-import hashlib
 import sys
 
-from check_tree import Prices, Refused, integer, integers, lines, require
+import check_tree
+from check_tree import Refused, integer, integers, lines, require
 
 
 class Problem:
@@ -49,6 +49,7 @@ class Problem:
     def cost(self, starts, held):
         """The cost of a schedule, which must be one. held[j][m]: GPUs of job j on server m."""
         require(len(starts) == len(held) == len(self.gang), "there is not one start and place for each job")
+        require(all(len(h) == len(self.servers) for h in held), "there is not one number for each server")
         ends = []
         for j, s in enumerate(starts):
             require(s >= self.release[j], "job %d starts before its release" % j)
@@ -135,27 +136,16 @@ def tree(problem, value, order, prices, answers):
                           running + ((now + d, held),), waiting[:at] + waiting[at + 1:], at))
 
 
+def schedule(key):
+    """The starts of a certificate, and its places: n numbers for each job."""
+    starts, places = integers(key("starts")), integers(key("places"))
+    n = len(places) // max(1, len(starts))
+    require(len(places) == n * len(starts), "there are not as many places for each job")
+    return starts, [places[i:i + n] for i in range(0, len(places), max(1, n))]
+
+
 def check(problem_file, certificate):
-    problem, (line, key) = Problem(problem_file), lines(certificate)
-    require(line() == "yardstick-tree-on-servers 1", "no certificate of this format")
-    require(key("problem") == hashlib.sha256(problem_file).hexdigest(), "the certificate is of another problem")
-    claim, value, K = key("claim"), integer(key("value")), integer(key("scale"))
-    require(K > 0, "the scale is 0")
-    order, starts, places = integers(key("order")), integers(key("starts")), integers(key("places"))
-    require(sorted(order) == list(range(len(problem.gang))), "the order does not have each job once")
-    if claim == "optimum":
-        n = len(problem.servers)
-        require(len(places) == n * len(starts), "there are not as many places as jobs and servers")
-        require(problem.cost(starts, [places[i:i + n] for i in range(0, len(places), n)]) == value, "the schedule does not cost %d" % value)
-    else:
-        require(claim == "bound" and not starts and not places, "the claim is neither an optimum nor a bound without starts")
-    prices = [Prices(problem, K, value, integers(line())) for _ in range(min(integer(key("prices")), 10**5))]
-    answers = (integer(word) for text in iter(line, "end") for word in text.split(" "))
-    tree(problem, value, order, prices, answers)
-    require(next(answers, None) is None and line() == "", "something follows the tree")
-    return "holds: no schedule costs less than %d%s\nso %s of instance %s is at least %s * %d + %s" % (
-        value, ", and one costs as much, the optimum" if claim == "optimum" else "", problem.about["objective"],
-        problem.about["instance"], problem.about["scale"], value, problem.about["offset"])
+    return check_tree.check(problem_file, certificate, "yardstick-tree-on-servers 1", Problem, tree, schedule)
 
 
 if __name__ == "__main__":

@@ -169,18 +169,18 @@ def tree(problem, value, order, prices, answers):
                           waiting[:at] + waiting[at + 1:], at))
 
 
-def check(problem_file, certificate):
+def check(problem_file, certificate, kind="yardstick-tree 1", Problem=Problem, tree=tree, schedule=lambda key: [integers(key("starts"))]):
     problem, (line, key) = Problem(problem_file), lines(certificate)
-    require(line() == "yardstick-tree 1", "no certificate of this format")
+    require(line() == kind, "no certificate of this format")
     require(key("problem") == hashlib.sha256(problem_file).hexdigest(), "the certificate is of another problem")
     claim, value, K = key("claim"), integer(key("value")), integer(key("scale"))
     require(K > 0, "the scale is 0")
-    order, starts = integers(key("order")), integers(key("starts"))
+    order, found = integers(key("order")), schedule(key)
     require(sorted(order) == list(range(len(problem.gang))), "the order does not have each job once")
     if claim == "optimum":
-        require(problem.cost(starts) == value, "the schedule does not cost %d" % value)
+        require(problem.cost(*found) == value, "the schedule does not cost %d" % value)
     else:
-        require(claim == "bound" and not starts, "the claim is neither an optimum nor a bound without starts")
+        require(claim == "bound" and not any(found), "the claim is neither an optimum nor a bound without starts")
     prices = [Prices(problem, K, value, integers(line())) for _ in range(min(integer(key("prices")), 10**5))]
     answers = (integer(word) for text in iter(line, "end") for word in text.split(" "))
     tree(problem, value, order, prices, answers)
