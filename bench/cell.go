@@ -120,7 +120,7 @@ func RunCell(ctx context.Context, cell Cell, limits suite.Limits, debugging bool
 	if r.Err == nil {
 		r.Err = Certify(cell.Instance.Instance, cell.Instance.SHA256, r.Outcomes)
 	}
-	if r.Err == nil && cell.Method.Kind() == Exact && len(cell.Instance.Jobs) <= cell.ProveUpTo {
+	if r.Err == nil && cell.Prove {
 		r.Err = proveAll(ctx, cell.Instance.Instance, cell.Objectives, r.Outcomes, r.Verified)
 	}
 	if r.Err != nil {

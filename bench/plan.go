@@ -39,7 +39,7 @@ type Cell struct {
 	Instance   *suite.Instance
 	Method     Method
 	Objectives []sched.Objective
-	ProveUpTo  int // jobs that the instance may have for its optima to be proven to strangers
+	Prove      bool // the optima, to strangers
 }
 
 // Resolve turns a name with parameters into a method. Package catalogue provides it.
@@ -76,15 +76,19 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 				return nil, fmt.Errorf("instances[%d] %q: prove: %s is of the %s model, and proofs for strangers are of gangs without a break: drop it", i, src.Name, in.Name, in.Model)
 			}
 			for _, m := range methods {
-				c := Cell{Index: len(plan.Cells), Instance: in, Method: m, Objectives: src.Objectives, ProveUpTo: src.Prove.UpTo}
-				c.ID = cellID(&c, s.Limits)
-				plan.Cells = append(plan.Cells, c)
+				plan.Cells = append(plan.Cells, newCell(len(plan.Cells), in, m, src, s.Limits))
 			}
 		}
 		plan.Instances = append(plan.Instances, built...)
 	}
 	plan.MaxJobs = jobs.Beyond()
 	return plan, nil
+}
+
+func newCell(index int, in *suite.Instance, m Method, src *suite.Source, limits suite.Limits) Cell {
+	c := Cell{Index: index, Instance: in, Method: m, Objectives: src.Objectives, Prove: m.Kind() == Exact && len(in.Jobs) <= src.Prove.UpTo}
+	c.ID = cellID(&c, limits)
+	return c
 }
 
 func resolveAll(s *suite.Suite, src *suite.Source, resolve Resolve) ([]Method, error) {
@@ -109,7 +113,7 @@ func resolveAll(s *suite.Suite, src *suite.Source, resolve Resolve) ([]Method, e
 
 // cellID hashes all that a cell's values depend on: the instance's name, content
 // and seed, the method with its version and parameters, the objectives, the
-// limits and what is proven to strangers. Paths, machines and the number of workers are
+// limits and whether its optima are proven to strangers. Paths, machines and the number of workers are
 // not part of it.
 func cellID(c *Cell, limits suite.Limits) string {
 	in, m := c.Instance, c.Method
@@ -122,8 +126,8 @@ func cellID(c *Cell, limits suite.Limits) string {
 		Version    string
 		Objectives []sched.Objective
 		Limits     suite.Limits
-		ProveUpTo  int `json:",omitempty"`
-	}{1, in.Name, in.SHA256, in.Seed, m.Ref(), m.Version(), c.Objectives, limits, c.ProveUpTo})
+		Prove      bool `json:",omitempty"` // so that cells of policies do not depend on it
+	}{1, in.Name, in.SHA256, in.Seed, m.Ref(), m.Version(), c.Objectives, limits, c.Prove})
 	if err != nil {
 		panic("bench: cell id: " + err.Error()) // strings and numbers only
 	}

@@ -43,6 +43,27 @@ func TestCellIDs(t *testing.T) {
 	}
 }
 
+// A cell is another one if its optima are proven to strangers, which those of policies and
+// of larger instances are not.
+func TestCellsThatProve(t *testing.T) {
+	in := schedtest.Plain(schedtest.Servers(2), schedtest.Job(0, 2, 5), schedtest.Job(1, 1, 5))
+	built := &suite.Instance{Instance: in, SHA256: in.Hash()}
+	ids := func(upTo int) (list []string) {
+		src := &suite.Source{Objectives: []sched.Objective{sched.TotalJCT}, Prove: suite.ProveRef{UpTo: upTo}}
+		for _, m := range []Method{policy("fifo", "1"), &searchMethod{ref: suite.MethodRef{Name: "search"}, version: "1", kind: Exact}} {
+			list = append(list, newCell(0, built, m, src, suite.Limits{Solve: time.Minute}).ID)
+		}
+		return list
+	}
+	none, one, two := ids(0), ids(1), ids(2)
+	if none[0] != two[0] || none[1] != one[1] {
+		t.Error("cells without proofs depend on the key prove")
+	}
+	if one[1] == two[1] {
+		t.Error("a cell with proofs is that without")
+	}
+}
+
 func TestProgressLine(t *testing.T) {
 	var b strings.Builder
 	p := &Progress{Line: Line{W: &b}}

@@ -104,7 +104,7 @@ func run(ctx context.Context, resolve bench.Resolve, q *request, in *sched.Insta
 	if m.Version() != q.Version {
 		return nil, fmt.Errorf("%s has changed since the plan was made (version %s, now %s): run again", q.Method, q.Version, m.Version())
 	}
-	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, ProveUpTo: q.ProveUpTo, Instance: &suite.Instance{Instance: in, SHA256: q.SHA256, Family: q.Family, Seed: q.Seed}}
+	cell := bench.Cell{ID: q.ID, Method: m, Objectives: q.Objectives, Prove: q.Prove, Instance: &suite.Instance{Instance: in, SHA256: q.SHA256, Family: q.Family, Seed: q.Seed}}
 	isolate.ForgetPeak()
 	r := bench.RunCell(ctx, cell, q.Limits, q.Debug)
 	r.PeakRSS = isolate.PeakResident()

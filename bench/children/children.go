@@ -229,7 +229,7 @@ const sample = 20 * time.Millisecond
 
 func (w *worker) run(ctx context.Context, c bench.Cell, p *Workers) bench.CellResult {
 	limits := p.limits
-	q := request{ID: c.ID, Method: c.Method.Ref(), Version: c.Method.Version(), Objectives: c.Objectives, ProveUpTo: c.ProveUpTo, Limits: limits, Debug: p.Debug}
+	q := request{ID: c.ID, Method: c.Method.Ref(), Version: c.Method.Version(), Objectives: c.Objectives, Prove: c.Prove, Limits: limits, Debug: p.Debug}
 	q.SHA256, q.Family, q.Seed = c.Instance.SHA256, c.Instance.Family, c.Instance.Seed
 	if c.Instance != w.current {
 		w.current = c.Instance
@@ -328,7 +328,7 @@ type (
 		Method     suite.MethodRef
 		Version    string // of the method, which its files may change
 		Objectives []sched.Objective
-		ProveUpTo  int
+		Prove      bool
 		Limits     suite.Limits
 		Debug      bool
 
