@@ -45,6 +45,9 @@ func Combine(draws []*Output) *Output {
 			out.Tables = append(out.Tables, combineTables(draws, i))
 		}
 	}
+	if t := numberTable(draws); len(t.Rows) > 0 {
+		out.Tables = append(out.Tables, t)
+	}
 	if t := orderingTable(draws); len(t.Rows) > 0 {
 		out.Tables = append(out.Tables, t)
 	}

@@ -105,8 +105,8 @@ func TestCombine(t *testing.T) {
 	if got := out.Tables[0].Rows[0][1]; got != "1.2 (1.0 to 3.0)" {
 		t.Error(got)
 	}
-	if got := strings.Join(out.Tables[1].Rows[0], "|"); len(out.Tables[1].Rows) != 1 || !strings.HasPrefix(got, "costs, ours: A below B|4 of 5|1.667|") || !strings.HasSuffix(got, "|no verdict") {
-		t.Error(out.Tables[1].Rows)
+	if got := strings.Join(out.Tables[2].Rows[0], "|"); len(out.Tables[2].Rows) != 1 || !strings.HasPrefix(got, "costs, ours: A below B|4 of 5|1.667|") || !strings.HasSuffix(got, "|no verdict") {
+		t.Error(out.Tables[2].Rows)
 	}
 	if out.Figures[0].Lines[0].Y[0] != 3 || out.Notes[0] != "Ours: 1.2 (1.0 to 3.0)" {
 		t.Error(out.Figures, out.Notes)

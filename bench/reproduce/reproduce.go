@@ -175,6 +175,7 @@ func (i *Item) Thinned() (bool, error) {
 // Unpublished takes the published numbers out of an output: columns and rows that
 // say paper, and notes of what the paper has.
 func (o *Output) Unpublished() {
+	o.Tables = slices.DeleteFunc(o.Tables, func(t Table) bool { return strings.HasPrefix(t.Title, numbersTitle) })
 	for t := range o.Tables {
 		table := &o.Tables[t]
 		for c := range table.Columns {

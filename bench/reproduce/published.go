@@ -1,0 +1,60 @@
+package reproduce
+
+import (
+	"fmt"
+	"strings"
+)
+
+// numbersTitle is what the heading of the table of published numbers begins with.
+const numbersTitle = "Published numbers"
+
+// numberTable lays ours beside every published number of the tables, and says on how
+// many draws it is above it. Only what all draws and a paired bootstrap interval say is
+// a verdict. No tables of which a draw lacks rows.
+func numberTable(draws []*Output) Table {
+	t := Table{Title: fmt.Sprintf("%s beside ours on %d draws; the ratio of ours to theirs, its median and a paired bootstrap interval of 95 %%", numbersTitle, len(draws)),
+		Columns: []string{"number", "theirs", "ours", "above on", "ratio", "interval", "verdict"}}
+	for k, first := range draws[0].Tables {
+		for r, row := range first.Rows {
+			for c := 1; c < len(row) && c < len(first.Columns); c++ {
+				if !strings.HasPrefix(first.Columns[c], publishedColumn) {
+					continue
+				}
+				theirs := numberPattern.FindString(row[c])
+				if theirs == "" || value(theirs) <= 0 {
+					continue
+				}
+				var ratios []float64
+				var ours []string
+				for _, o := range draws {
+					if k >= len(o.Tables) || !sameShape(o.Tables[k], first) {
+						break
+					}
+					cell := numberPattern.FindString(o.Tables[k].Rows[r][c-1])
+					if cell != "" && value(cell) > 0 {
+						ratios, ours = append(ratios, value(cell)/value(theirs)), append(ours, cell)
+					}
+				}
+				if len(ratios) < len(draws) {
+					continue
+				}
+				v := judge(ratios)
+				name := strings.Join([]string{first.Title, row[0], first.Columns[c-1]}, ": ")
+				t.Rows = append(t.Rows, []string{name, theirs, spread(ours), fmt.Sprintf("%d of %d", v.holds, v.draws),
+					number(v.median, 3), number(v.low, 3) + " to " + number(v.high, 3), v.side()})
+			}
+		}
+	}
+	return t
+}
+
+// side says on which side of a published number ours is.
+func (v judged) side() string {
+	switch v.verdict() {
+	case "holds":
+		return "above"
+	case "reversed":
+		return "below"
+	}
+	return v.verdict()
+}

@@ -1,0 +1,82 @@
+package reproduce
+
+import (
+	"encoding/csv"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestNumberTable: five draws beside a published 10: two above it, all above, all below,
+// and one that is missing once.
+func TestNumberTable(t *testing.T) {
+	draw := func(a, b, c, d string) *Output {
+		return &Output{Tables: []Table{{Title: "JCT", Columns: []string{"method", "mean, h", "paper, h"}, Rows: [][]string{
+			{"both", a, "10"}, {"over", b, "10"}, {"under", c, "10"}, {"lost", d, "10"}, {"unpublished", "7", absent}}}}}
+	}
+	draws := []*Output{draw("8", "11", "1", "3"), draw("9", "12", "2", "3"), draw("9.5", "13", "2", absent), draw("11", "14", "3", "3"), draw("12", "15", "4", "3")}
+	table := numberTable(draws)
+	want := [][]string{
+		{"JCT: both: mean, h", "10", "9.5 (8 to 12)", "2 of 5", "0.950", "no verdict"},
+		{"JCT: over: mean, h", "10", "13 (11 to 15)", "5 of 5", "1.300", "above"},
+		{"JCT: under: mean, h", "10", "2 (1 to 4)", "0 of 5", "0.200", "below"},
+	}
+	if len(table.Rows) != len(want) {
+		t.Fatalf("%d rows: %v", len(table.Rows), table.Rows)
+	}
+	for i, row := range table.Rows {
+		got := append(append([]string{}, row[:5]...), row[6])
+		if strings.Join(got, "|") != strings.Join(want[i], "|") {
+			t.Errorf("%v, want %v", got, want[i])
+		}
+	}
+	if one := numberTable(draws[:1]); one.Rows[0][6] != "no verdict" {
+		t.Errorf("one draw has the verdict %s", one.Rows[0][6])
+	}
+	out := Combine(draws)
+	if !strings.HasPrefix(out.Tables[1].Title, numbersTitle) {
+		t.Errorf("tables %v", out.Tables)
+	}
+	out.Unpublished()
+	for _, x := range out.Tables {
+		if strings.HasPrefix(x.Title, numbersTitle) {
+			t.Error("published numbers of another load are kept")
+		}
+	}
+}
+
+// TestPublished: the file of published numbers has no number twice, says in the paper's
+// own words where each stands, and names items that there are.
+func TestPublished(t *testing.T) {
+	f, err := os.Open("../../docs/reproduction/published.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	papers := map[string]int{}
+	for _, row := range rows[1:] {
+		paper, place, of, quantity, number, item, quote := row[0], row[1], row[2], row[3], row[4], row[6], row[7]
+		key := strings.Join([]string{paper, place, of, quantity}, ", ")
+		if seen[key] {
+			t.Errorf("%s is there twice", key)
+		}
+		seen[key] = true
+		papers[paper]++
+		if v := value(number); !(v >= 0) || !strings.Contains(strings.ReplaceAll(quote, ",", ""), number) {
+			t.Errorf("%s: %q is not in %q", key, number, quote)
+		}
+		if _, err := Find(item); item != "" && err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	for paper, least := range map[string]int{"a-srpt": 30, "primal-dual": 25, "lazer": 180, "sjf-bsbf": 90} {
+		if papers[paper] < least {
+			t.Errorf("%s: %d numbers", paper, papers[paper])
+		}
+	}
+}
