@@ -215,7 +215,6 @@ func locate(fields []field, have []string) (found []field, at []int, err error) 
 func (l *List) finish(path string) error {
 	width := len(strconv.Itoa(len(l.Jobs)))
 	seen := make(map[string]int, len(l.Jobs))
-	first, submit, origin := 0, new(big.Rat), new(big.Rat)
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
 		if j.ID == "" {
@@ -225,22 +224,81 @@ func (l *List) finish(path string) error {
 			return fmt.Errorf("%s: jobs %d and %d both have the id %q", path, before, i+1, j.ID)
 		}
 		seen[j.ID] = i + 1
-		if submit.SetString(j.Submit); i == 0 || submit.Cmp(origin) < 0 {
-			first = i
-			origin.Set(submit)
-		}
 	}
-	l.Origin = l.Jobs[first].SubmitS
+	if !l.sinceFirst() {
+		l.sinceFirstExactly()
+	}
 	for i := range l.Jobs {
-		j := &l.Jobs[i]
-		submit.SetString(j.Submit)
-		j.SubmitS = roundUp(submit.Sub(submit, origin))
 		row := l.row(i)
 		if err := row.Check(); err != nil {
 			return fmt.Errorf("%s: job %d: %w", path, i+1, err)
 		}
 	}
 	return nil
+}
+
+// sinceFirst counts submissions from the earliest, in whole microseconds. It changes nothing
+// and returns false where one has more digits than microseconds do.
+func (l *List) sinceFirst() bool {
+	micros := make([]int64, len(l.Jobs))
+	first := 0
+	for i := range l.Jobs {
+		var ok bool
+		if micros[i], ok = wholeMicroseconds(l.Jobs[i].Submit); !ok {
+			return false
+		}
+		if micros[i] < micros[first] {
+			first = i
+		}
+	}
+	origin := micros[first]
+	l.Origin = l.Jobs[first].SubmitS
+	for i, at := range micros {
+		l.Jobs[i].SubmitS = float64(at-origin) / 1e6 // both are exact: the quotient is the nearest number
+	}
+	return true
+}
+
+// mostMicroseconds is how far float64 counts without a gap.
+const mostMicroseconds = 1 << 53
+
+// wholeMicroseconds returns a decimal number of seconds in microseconds. It returns false
+// where that is no whole number, or more than mostMicroseconds.
+func wholeMicroseconds(text string) (int64, bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	fraction = strings.TrimRight(fraction, "0")
+	if whole == "" || len(whole) > 10 || len(fraction) > 6 {
+		return 0, false
+	}
+	var v int64
+	for _, part := range []string{whole, fraction} {
+		for i := range len(part) {
+			if part[i] < '0' || part[i] > '9' {
+				return 0, false
+			}
+			v = 10*v + int64(part[i]-'0')
+		}
+	}
+	for range 6 - len(fraction) {
+		v *= 10
+	}
+	return v, v <= mostMicroseconds
+}
+
+// sinceFirstExactly is sinceFirst for numbers of any length.
+func (l *List) sinceFirstExactly() {
+	first, submit, origin := 0, new(big.Rat), new(big.Rat)
+	for i := range l.Jobs {
+		if submit.SetString(l.Jobs[i].Submit); i == 0 || submit.Cmp(origin) < 0 {
+			first = i
+			origin.Set(submit)
+		}
+	}
+	l.Origin = l.Jobs[first].SubmitS
+	for i := range l.Jobs {
+		submit.SetString(l.Jobs[i].Submit)
+		l.Jobs[i].SubmitS = roundUp(submit.Sub(submit, origin))
+	}
 }
 
 // decimal returns a number in plain decimal notation, as the text has it if that is
