@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"yardstick/sched"
 )
@@ -24,6 +25,9 @@ type Selection struct {
 type Trace struct {
 	jobs    []Job
 	summary Summary
+
+	ending sync.Once
+	byEnd  []int32 // see ends
 }
 
 // Job is what instances need of one job of a trace.

@@ -122,19 +122,36 @@ func (w *Window) Past(n int) []Job {
 	if n <= 0 {
 		return nil
 	}
-	jobs, epoch := w.trace.jobs, w.trace.jobs[w.First].Submit
-	var done []int // indices, which are moved faster than jobs
-	for i := range jobs[:w.First] {
-		if jobs[i].End <= epoch {
-			done = append(done, i)
+	jobs, epoch, ends := w.trace.jobs, w.trace.jobs[w.First].Submit, w.trace.ends()
+	at, _ := slices.BinarySearchFunc(ends, epoch, func(i int32, t sched.Time) int {
+		if jobs[i].End <= t {
+			return -1
+		}
+		return 1
+	})
+	var past []Job
+	for at--; at >= 0 && len(past) < n; at-- {
+		if i := int(ends[at]); i < w.First {
+			past = append(past, jobs[i])
 		}
 	}
-	slices.SortFunc(done, func(a, b int) int { return cmp.Or(cmp.Compare(jobs[a].End, jobs[b].End), a-b) })
-	var past []Job
-	for _, i := range done[max(0, len(done)-n):] {
-		past = append(past, jobs[i])
-	}
+	slices.Reverse(past)
 	return past
+}
+
+// ends returns the jobs by the time of their end, of equal ones the first first. Every
+// window asks for it, so it is made once.
+func (t *Trace) ends() []int32 {
+	t.ending.Do(func() {
+		t.byEnd = make([]int32, len(t.jobs)) // traces are shorter than 2³¹
+		for i := range t.byEnd {
+			t.byEnd[i] = int32(i)
+		}
+		slices.SortFunc(t.byEnd, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(t.jobs[a].End, t.jobs[b].End), cmp.Compare(a, b))
+		})
+	})
+	return t.byEnd
 }
 
 // Windows returns the windows of a slice, one per repetition. Seeds are
