@@ -191,8 +191,12 @@ type assigner struct {
 	single      menu
 	distributed map[int]menu // by number of GPUs; 0 is any
 
-	alphas map[*profile.Config]*big.Rat
+	rates map[*profile.Config]*rate
 }
+
+// rate is what turns the time of a run, in nanoseconds, into iterations of a
+// configuration: times up, and of nanoseconds down each.
+type rate struct{ up, down *big.Int }
 
 // menu lists configurations by model, in the order in which models come.
 type menu [][]*profile.Config
@@ -208,7 +212,7 @@ func (m menu) add(c *profile.Config) menu {
 }
 
 func newAssigner(w *datasets.Window, o *GangOptions) (*assigner, error) {
-	a := &assigner{window: w, options: o, distributed: map[int]menu{}, alphas: map[*profile.Config]*big.Rat{}}
+	a := &assigner{window: w, options: o, distributed: map[int]menu{}, rates: map[*profile.Config]*rate{}}
 	gpus := o.Cluster.GPUs()
 	for i := range o.Configs {
 		c := &o.Configs[i]
@@ -332,21 +336,19 @@ func (a *assigner) demand(gang int) int {
 // iterations returns n = run/(alpha-tilde·shrink) to the nearest whole number,
 // half up, at least 1. It is exact.
 func (a *assigner) iterations(c *profile.Config, run sched.Duration) (int64, error) {
-	alpha, err := a.alpha(c)
+	r, err := a.rate(c)
 	if err != nil {
 		return 0, err
 	}
-	n := big.NewRat(int64(run), 1e9)
-	n.Quo(n, alpha).Quo(n, new(big.Rat).SetInt64(a.options.Shrink.V))
-	n.Add(n, big.NewRat(1, 2))
-	floor := new(big.Int).Div(n.Num(), n.Denom())
-	return max(1, floor.Int64()), nil
+	n := big.NewInt(int64(run)) // floor(run·up/down + 1/2)
+	n.Mul(n, r.up).Lsh(n, 1).Add(n, r.down).Quo(n, new(big.Int).Lsh(r.down, 1))
+	return max(1, n.Int64()), nil
 }
 
-// alpha returns alpha-tilde of a configuration, in seconds.
-func (a *assigner) alpha(c *profile.Config) (*big.Rat, error) {
-	if alpha := a.alphas[c]; alpha != nil {
-		return alpha, nil
+// rate returns that of a configuration: 1/(alpha-tilde·shrink), alpha-tilde in nanoseconds.
+func (a *assigner) rate(c *profile.Config) (*rate, error) {
+	if r := a.rates[c]; r != nil {
+		return r, nil
 	}
 	probe := &sched.Instance{Name: "probe", Model: sched.ModelGang, Cluster: a.options.Cluster,
 		Jobs: []sched.Job{{Weight: 1, Iters: 1, Stages: c.Stages}}}
@@ -357,8 +359,11 @@ func (a *assigner) alpha(c *profile.Config) (*big.Rat, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration %q: %w", c.Name, err)
 	}
-	a.alphas[c] = alpha
-	return alpha, nil
+	down := big.NewRat(1e9, 1)
+	down.Mul(down, alpha).Mul(down, new(big.Rat).SetInt64(a.options.Shrink.V))
+	r := &rate{up: down.Denom(), down: down.Num()}
+	a.rates[c] = r
+	return r, nil
 }
 
 func (d *description) gang() error { return d.gangs("alpha-tilde") }
