@@ -19,8 +19,8 @@ const (
 )
 
 // Budget counts the jobs of the instances of a plan, which are all held in memory, and
-// refuses those beyond the limit [input.Jobs]: that of all files that they come from. The
-// zero value is a budget of that limit.
+// refuses those beyond the limit [input.Jobs]: that of all files that they come from. It
+// keeps what sources have in common. The zero value is a budget of that limit.
 type Budget struct {
 	// Most replaces the limit where that is less: who makes the plan knows that so many
 	// are wanted.
@@ -29,6 +29,7 @@ type Budget struct {
 	spent int64
 	bytes int64 // of the files
 	files []string
+	kept  kept // what sources share
 }
 
 // read counts the bytes of a file, once.

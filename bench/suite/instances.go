@@ -76,7 +76,7 @@ func (src *Source) Build(master uint64, jobs *Budget) ([]*Instance, error) {
 	if err := jobs.holds(trace.Len()); err != nil {
 		return nil, err
 	}
-	configs, err := src.configurations()
+	configs, err := src.configurations(jobs)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Trace, err)
 	}
@@ -133,20 +133,22 @@ func (src *Source) load(jobs *Budget) (*datasets.Trace, error) {
 	if src.TooLarge == "drop" {
 		selection.MaxGPUs = src.Cluster.Servers * src.Cluster.GPUsPerServer
 	}
-	if rows, n, ok, err := generated(src.Trace); err != nil {
-		return nil, err
-	} else if ok {
-		if err := jobs.holds(n); err != nil {
+	return jobs.kept.trace(src.key(selection), func() (*datasets.Trace, error) {
+		if rows, n, ok, err := generated(src.Trace); err != nil {
+			return nil, err
+		} else if ok {
+			if err := jobs.holds(n); err != nil {
+				return nil, err
+			}
+			return datasets.NewTrace(rows, selection)
+		}
+		source, err := datasets.Open(src.Trace)
+		if err != nil {
 			return nil, err
 		}
-		return datasets.NewTrace(rows, selection)
-	}
-	source, err := datasets.Open(src.Trace)
-	if err != nil {
-		return nil, err
-	}
-	defer source.Close()
-	return source.Load(selection)
+		defer source.Close()
+		return source.Load(selection)
+	})
 }
 
 // buildWindow makes an instance of the source's model, in that of gangs of the
@@ -192,11 +194,11 @@ func (src *Source) BuildList(w *datasets.Window, common instances.Common, given 
 }
 
 // configurations returns those of the source's profiles, nil if it has none.
-func (src *Source) configurations() ([]profile.Config, error) {
+func (src *Source) configurations(jobs *Budget) ([]profile.Config, error) {
 	if src.Profiles == "" {
 		return nil, nil
 	}
-	configs, err := configurations(src.Profiles)
+	configs, err := jobs.kept.configurations(src.Profiles)
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
