@@ -60,17 +60,17 @@ func (e *excess) from(t int64) (int64, bool) {
 // priced returns what the prices prove of a node: L, the excesses of the jobs started
 // and, of those that wait, of their best starts from now on.
 func (s *search) priced() number.Uint128 {
-	if s.excess == nil {
+	if s.force.excess == nil {
 		return number.Uint128{}
 	}
-	sum := s.exceeds
+	sum := s.force.exceeds
 	for set := s.waiting; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
-		cost, ok := s.excess[i].from(s.now)
+		cost, ok := s.force.excess[i].from(s.now)
 		if !ok {
 			return unreachable
 		}
 		sum += cost
 	}
-	return s.least.Plus(number.Uint128{Lo: uint64(sum)})
+	return s.force.least.Plus(number.Uint128{Lo: uint64(sum)})
 }

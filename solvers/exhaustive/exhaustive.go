@@ -41,7 +41,7 @@ import (
 // Solve searches for a schedule of class N of least cost in continuous time.
 // Nodes and the result are a function of the instance, the objective and
 // l.Nodes unless l.Time or the context ends the search. Nodes are those of all rounds,
-// and steps of the search for servers. After a limit the bound is the largest of those
+// steps of the search for servers, and climbs of prices for as many as take as long. After a limit the bound is the largest of those
 // of package bounds, of the rounds before, and of the least bound of all nodes that the
 // last round left open.
 //

@@ -49,15 +49,20 @@ type search struct {
 	open    number.Uint128 // least bound of the nodes that a limit left open
 	sweep   int            // such nodes that may still be bounded one by one
 	nodes   int
+	look    int // after so many the clock is asked again
 	stopped milp.Termination
 
 	root        *big.Rat          // no schedule costs less: the bounds at the root
 	prices      *bounds.JobPrices // that fix starts, or nil
 	first, last []int64           // by job: the starts that can cost less than the round's ceiling
 
-	least   number.Uint128 // what the prices prove of every schedule
-	excess  []excess       // by job, or nil without prices
-	exceeds int64          // of the jobs started
+	least  number.Uint128 // what the prices prove of every schedule
+	excess []excess       // by job, or nil without prices
+	force  force          // what the prices in force prove
+	tried  []tried        // by depth
+	climbs int
+
+	worthClimbing, fewestClimbed int
 
 	clashes []clash
 	clashed uint64  // the members of clashes
@@ -82,12 +87,13 @@ const maxSweep = 20_000
 func newSearch(ctx context.Context, p *problem, l milp.Limits) *search {
 	n := len(p.jobs)
 	s := &search{problem: p, ctx: ctx, limits: l, start: make([]int64, n), end: make([]int64, n), choice: make([]int, n), first: make([]int64, n), last: make([]int64, n), total: p.gpus,
-		ceiling: unreachable, root: new(big.Rat)}
+		ceiling: unreachable, root: new(big.Rat), worthClimbing: worthClimbing, fewestClimbed: fewestClimbed}
 	if l.Time > 0 {
 		s.began = time.Now()
 	}
 	s.waiting = 1<<n - 1
 	s.relax = newRelaxation(p)
+	s.tried = make([]tried, len(s.relax.frames)+1)
 	return s
 }
 
@@ -143,6 +149,7 @@ func (s *search) round(target number.Uint128) error {
 		return err
 	}
 	if any {
+		s.atRoot()
 		first := int64(never)
 		for i := range s.jobs {
 			first = min(first, s.jobs[i].release)
@@ -187,6 +194,8 @@ func (s *search) node(t int64, atLeast number.Uint128) {
 	}
 	before, ended := s.now, s.leave(t)
 	s.now = t
+	depth := len(s.past)
+	s.tried[depth] = tried{began: s.nodes}
 
 	atLeast = atLeast.Max(s.priced())
 	if atLeast.Less(s.ceiling) && !s.tooLate() && !s.missedHole() {
@@ -197,8 +206,16 @@ func (s *search) node(t int64, atLeast number.Uint128) {
 		case s.stopped != "":
 			s.leaveOpen(bound)
 		case !s.seen.dominated(s):
+			forced := s.force
+			if s.worthy(depth) && s.reprice() {
+				bound = bound.Max(s.force.least).Max(s.priced())
+			}
 			s.branch(0, bound, alone)
+			s.force = forced
 		}
+	}
+	if depth > 0 {
+		s.tried[depth-1].children++
 	}
 
 	s.now = before
@@ -218,10 +235,13 @@ func (s *search) stop() bool {
 	case s.stopped != "":
 	case s.limits.Nodes > 0 && s.nodes >= s.limits.Nodes:
 		s.stopped = milp.NodeLimit
-	case s.nodes%256 == 0 && s.ctx.Err() != nil:
+	case s.nodes < s.look:
+	case s.ctx.Err() != nil:
 		s.stopped = milp.Interrupted
-	case s.nodes%256 == 0 && s.limits.Time > 0 && time.Since(s.began) >= s.limits.Time:
+	case s.limits.Time > 0 && time.Since(s.began) >= s.limits.Time:
 		s.stopped = milp.TimeLimit
+	default:
+		s.look = s.nodes + 256
 	}
 	return s.stopped != ""
 }
@@ -305,17 +325,17 @@ func (s *search) try(i, k int, bound, floor number.Uint128) {
 	s.total -= s.jobs[i].gang
 	s.cost = s.costWith(i, end)
 	s.sumOfEnds += uint64(end)
-	exceeds := s.exceeds
-	if s.excess != nil {
-		more, _, _ := s.excess[i].of(s.now) // within its window
-		s.exceeds += more
+	exceeds := s.force.exceeds
+	if s.force.excess != nil {
+		more, _, _ := s.force.excess[i].of(s.now) // within its window
+		s.force.exceeds += more
 	}
 
 	if !s.clashesWith(i) {
 		s.branch(i+1, bound, floor)
 	}
 
-	s.exceeds = exceeds
+	s.force.exceeds = exceeds
 	s.sumOfEnds -= uint64(end)
 	s.cost = cost
 	s.total += s.jobs[i].gang
