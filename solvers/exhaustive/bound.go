@@ -21,6 +21,7 @@ type relaxation struct {
 	twice []number.Uint128 // 2·∫ time d(work), relative to now
 	ends  []int64          // completion times of a simulation, in order
 	early []int64          // earliest ends, in order
+	units []int64          // gangs of list, in units of some size
 }
 
 // step is a capacity that holds from a time on.
@@ -59,7 +60,7 @@ func newRelaxation(p *problem) relaxation {
 // For totals without weights the bound is the largest of that cost, of the
 // ranked SRPT bound and of the mean-busy-time bound, the latter mixed with the
 // former job by job; with weights SRPT is left out; for the makespan it is the
-// latest earliest end or the time at which the capacity has done all work.
+// latest earliest end, the time at which the capacity has done all work, or what [relaxation.energy] says.
 func (r *relaxation) bound(s *search) (bound, alone number.Uint128) {
 	r.capacity(s)
 	early := r.frames[len(s.past)]
@@ -85,7 +86,11 @@ func (r *relaxation) bound(s *search) (bound, alone number.Uint128) {
 	insertionSort(r.list, func(a, b int) bool { return r.start[a] < r.start[b] })
 	if s.makespan {
 		r.simulate(s, s.waiting, false)
-		return alone.Max(number.Uint128{Lo: uint64(r.ends[len(r.ends)-1])}), alone
+		bound = alone.Max(number.Uint128{Lo: uint64(s.now + r.ends[len(r.ends)-1])})
+		if bound.Less(s.ceiling) {
+			bound = bound.Max(number.Uint128{Lo: uint64(r.energy(s))})
+		}
+		return bound, alone
 	}
 	bound = alone
 	if !s.weighted {

@@ -30,6 +30,7 @@ type problem struct {
 	free []int // GPUs of each server
 	kind []int // size class of each server: equal numbers mean equal sizes
 
+	sizes     []int // of gangs, the largest first, and 1
 	packer    *packer
 	sensitive uint64 // the jobs whose running time depends on the placement
 	makespan  bool   // the cost is the last completion, not a sum
@@ -95,6 +96,13 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 		}
 		p.jobs = append(p.jobs, j)
 	}
+	p.sizes = []int{1}
+	for i := range p.jobs {
+		p.sizes = append(p.sizes, p.jobs[i].gang)
+	}
+	slices.Sort(p.sizes)
+	p.sizes = slices.Compact(p.sizes)
+	slices.Reverse(p.sizes)
 	p.weigh()
 	p.order()
 	return p, p.checkRange()
