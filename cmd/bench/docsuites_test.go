@@ -17,7 +17,7 @@ import (
 func suiteFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"../../docs/suites/*.yaml", "suites/*.yaml", "../../bench/reproduce/suites/*.yaml", "../../notebooks/golden/*.yaml"} {
+	for _, pattern := range []string{"../../docs/suites/*.yaml", "../../docs/suites/brackets/*.yaml", "suites/*.yaml", "../../bench/reproduce/suites/*.yaml", "../../notebooks/golden/*.yaml"} {
 		list, err := filepath.Glob(pattern)
 		if err != nil || len(list) == 0 {
 			t.Fatalf("%s: %d suites, %v", pattern, len(list), err)
