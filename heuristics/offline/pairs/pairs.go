@@ -151,13 +151,13 @@ func Search(ctx context.Context, in *sched.Instance, obj sched.Objective, o walk
 	}
 	const tried = 4 // starts, before two rounds go on from the best of what they led to
 	best := start{cost: math.Inf(1)}
-	for k := range tried + 2 {
+	for k := 0; k < tried+2 && best.cost > p.least; k++ { // at the least cost there is nothing to look for
 		from, share := best, float64(k)
 		if k < tried {
 			from, share = list[min(k, len(list)-1)], 1
 		}
 		s.plan, s.cost = plan{slices.Clone(from.order), slices.Clone(from.genes)}, from.cost
-		walk.Run(ctx, s, o.Seed*(tried+2)+uint64(k), o.Count(), walk.Heat(s.cost, p.least, len(p.jobs))/share)
+		walk.Run(ctx, s, o.Seed*(tried+2)+uint64(k), o.Count(len(p.jobs)), walk.Heat(s.cost, p.least, len(p.jobs))/share)
 		if s.cost < best.cost {
 			best = start{plan{slices.Clone(s.order), slices.Clone(s.genes)}, s.cost}
 		}

@@ -61,7 +61,10 @@ func Search(ctx context.Context, in *sched.Instance, obj sched.Objective, o Opti
 		return nil, cmp.Or(ctx.Err(), fmt.Errorf("reinsert: %w: no order of the jobs ends in %d slots", sched.ErrNotApplicable, s.room.Slots))
 	}
 	s.Back()
-	walk.Run(ctx, s, o.Seed, o.Count(), walk.Heat(s.cost, s.least, len(in.Jobs)))
+	if s.cost <= s.least {
+		return s.schedule(), nil
+	}
+	walk.Run(ctx, s, o.Seed, o.Count(len(in.Jobs)), walk.Heat(s.cost, s.least, len(in.Jobs)))
 	return s.schedule(), nil
 }
 

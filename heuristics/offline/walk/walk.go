@@ -6,6 +6,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 
@@ -58,7 +59,7 @@ func Run(ctx context.Context, s State, seed uint64, moves int, heat float64) int
 
 // Options of a search.
 type Options struct {
-	// Moves of each of its rounds; 0 is 5,000.
+	// Moves of each of its rounds; 0 is 5,000. Of few jobs there are fewer: see Count.
 	Moves int
 	Seed  uint64
 	// Schedules are known schedules of the instance, which have passed the verifier.
@@ -66,12 +67,14 @@ type Options struct {
 	Schedules []*sched.Schedule
 }
 
-// Count is the number of moves.
-func (o *Options) Count() int {
-	if o.Moves > 0 {
-		return o.Moves
+// Count is the number of moves for n jobs: as many as are asked for, and at most 200 for
+// every pair of jobs.
+func (o *Options) Count(n int) int {
+	const each = 200
+	if n < 1000 {
+		return min(cmp.Or(o.Moves, 5000), each*n*n)
 	}
-	return 5000
+	return cmp.Or(o.Moves, 5000)
 }
 
 // Heat is the first threshold: a tenth of the mean wait, which is what the cost exceeds
