@@ -46,6 +46,7 @@ type running struct {
 	slowed  bool    // whether that was ever more than 1
 	end     int64   // if nothing changes
 	memory  sched.Bytes
+	row     int  // of the table of interference
 	partner bool // whether its factor may have changed
 }
 
@@ -182,7 +183,7 @@ func (d *decoder) enter(i int32, g *gene, x *plan, now int64) bool {
 		}
 	}
 	d.at[i] = int32(len(d.runs))
-	d.runs = append(d.runs, running{job: i, gpus: append(d.gpus[i][:0], d.picked...), start: now, trains: now + j.load, whole: o.whole, left: o.work, since: now, slow: 1, memory: o.memory})
+	d.runs = append(d.runs, running{job: i, gpus: append(d.gpus[i][:0], d.picked...), start: now, trains: now + j.load, whole: o.whole, left: o.work, since: now, slow: 1, memory: o.memory, row: o.row})
 	r := &d.runs[len(d.runs)-1]
 	d.gpus[i], d.start[i] = r.gpus, now
 	for _, gpu := range r.gpus {
@@ -202,7 +203,7 @@ func (d *decoder) enter(i int32, g *gene, x *plan, now int64) bool {
 // those that would be joined, the least slowed pairs first.
 func (d *decoder) partners(i int32, g *gene, x *plan) {
 	d.asked = d.asked[:0]
-	task := d.p.jobs[i].task
+	row := d.p.jobs[i].options[g.option].row
 	for k := range d.runs {
 		r := &d.runs[k]
 		if r.job == g.with || g.mode != alone && x.genes[r.job].mode != alone {
@@ -214,8 +215,7 @@ func (d *decoder) partners(i int32, g *gene, x *plan) {
 		if r.job == g.with {
 			return 0
 		}
-		t := d.p.jobs[r.job].task
-		return d.p.xi[task][t] * d.p.xi[t][task]
+		return d.p.xi[row][r.row] * d.p.xi[r.row][row]
 	}
 	slices.SortStableFunc(d.asked, func(a, b int32) int {
 		switch x, y := key(a), key(b); {
@@ -266,11 +266,10 @@ func (d *decoder) settle(now int64) {
 		}
 		r.since = now
 		r.slow = 1
-		task := d.p.jobs[r.job].task
 		for _, gpu := range r.gpus {
 			for _, other := range d.on[gpu] {
 				if other >= 0 && other != r.job {
-					r.slow = max(r.slow, d.p.xi[task][d.p.jobs[other].task])
+					r.slow = max(r.slow, d.p.xi[r.row][d.runs[d.at[other]].row])
 				}
 			}
 		}

@@ -54,13 +54,13 @@ type job struct {
 	release, load int64
 	soonest       int64 // when it ends at the earliest
 	gang          int32
-	task          int
 	options       []option
 }
 
 // option is a number of accumulation steps.
 type option struct {
 	steps  int
+	row    int // of the table of interference
 	memory sched.Bytes
 	whole  int64   // training time alone, in microseconds
 	work   float64 // the same, rounded up by more than later errors
@@ -85,9 +85,9 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 	sum := 0.0
 	for id := range in.Jobs {
 		src := &in.Jobs[id]
-		j := job{release: int64(src.Release), load: int64(src.Load), gang: int32(src.Gang()), task: src.Sharing.Task}
+		j := job{release: int64(src.Release), load: int64(src.Load), gang: int32(src.Gang())}
 		shortest := math.Inf(1)
-		for _, a := range src.Sharing.Accumulation {
+		for k, a := range src.Sharing.Accumulation {
 			holds := 0
 			for _, m := range p.memory {
 				if a.Memory <= m {
@@ -104,7 +104,7 @@ func newProblem(in *sched.Instance, obj sched.Objective) (*problem, error) {
 			if !whole.IsInt64() || whole.Int64() > int64(sched.MaxTime) {
 				continue
 			}
-			j.options = append(j.options, option{a.Steps, a.Memory, whole.Int64(), work + max(work, 1)*margin})
+			j.options = append(j.options, option{a.Steps, src.Sharing.Row(k), a.Memory, whole.Int64(), work + max(work, 1)*margin})
 			shortest = min(shortest, work)
 		}
 		if len(j.options) == 0 {

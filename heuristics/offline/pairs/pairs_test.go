@@ -43,6 +43,9 @@ func draw(seed uint64) *sched.Instance {
 	for i := range in.Jobs {
 		in.Jobs[i].Load = sched.Time(r.IntN(3)) * sched.Second / 7
 	}
+	if seed%3 == 0 { // interference by accumulation
+		in = schedtest.Rowed(r, in, 4, 5)
+	}
 	return in
 }
 
