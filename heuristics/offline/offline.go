@@ -124,8 +124,8 @@ func (f *finder) tell(cost float64) {
 	}
 }
 
-// construct makes the starts. Where servers are told apart, the pool chooses: the
-// orders of its three best starts are tried on servers.
+// construct makes the starts. Where servers are told apart, all of their orders are tried
+// on servers: those that are best in the pool are seldom the best there.
 func (f *finder) construct(ctx context.Context) error {
 	p := f.p
 	type ordered struct {
@@ -177,14 +177,17 @@ func (f *finder) construct(ctx context.Context) error {
 			f.offer(&start{name: list[0].name, board: f.held(list[0].board), cost: list[0].cost})
 		}
 	} else {
-		const tried = 3
-		for _, x := range list[:min(tried, len(list))] {
-			if ctx.Err() != nil && f.best != nil {
-				break
+		boards := make([]*board, len(list))
+		f.parallel(len(list), func(k int) {
+			if k == 0 || ctx.Err() == nil {
+				boards[k] = newBoard(p, f.times, p.spread)
+				boards[k].serial(list[k].order)
 			}
-			b := newBoard(p, f.times, p.spread)
-			b.serial(x.order)
-			f.offer(&start{name: x.name, board: b, cost: p.total(b.end)})
+		})
+		for k, b := range boards {
+			if b != nil {
+				f.offer(&start{name: list[k].name, board: b, cost: p.total(b.end)})
+			}
 		}
 	}
 	for _, s := range f.o.Schedules {
