@@ -184,10 +184,29 @@ func neverBelowOne(_ testing.TB, c *trial) string {
 	return ""
 }
 
+var provenLine = regexp.MustCompile(`costs less than ([0-9]+)`)
+
+// noMoreProven: what is said to be the optimum is, and no bound is above it.
+func noMoreProven(t testing.TB, c *trial) string {
+	proven := func(out string) *big.Int {
+		m := provenLine.FindStringSubmatch(out)
+		if m == nil {
+			t.Fatalf("accepted without a claim: %s", out)
+		}
+		v, _ := new(big.Int).SetString(m[1], 10)
+		return v
+	}
+	d := proven(c.out).Cmp(proven(c.whole))
+	if d > 0 || d < 0 && strings.Contains(c.out, "it is the optimum") {
+		return "accepted, and not true: " + c.out
+	}
+	return ""
+}
+
 const suiteText = `
 name: attacked
 instances:
-  - {name: gang, slice: {jobs: 3, repeat: 2}, tooLarge: drop, methods: [sjf, fifo, a-srpt], references: [exhaustive, lb0, srpt]}
+  - {name: gang, slice: {jobs: 3, repeat: 2}, tooLarge: drop, methods: [sjf, fifo, a-srpt], references: [exhaustive, lb0, srpt], prove: {upTo: 3}}
   - {name: bouts, model: preemptive, startup: 30s, slice: {jobs: 2}, tooLarge: drop, methods: [srtf], references: [lb0]}
 objectives: [total-jct]
 `
@@ -224,12 +243,12 @@ func world(t testing.TB) []target {
 	for _, path := range tables {
 		list = append(list, target{"table " + filepath.Base(path), "result", filepath.Base(path), []string{"report", "DIR"}, same})
 	}
-	for _, folder := range []string{"instances", "certificates"} {
-		files, err := os.ReadDir(at("result/" + folder))
+	for _, pattern := range []string{"instances/*", "certificates/*", "proofs/*.txt", "proofs/*.cert"} {
+		files, err := filepath.Glob(at("result/" + pattern))
 		if err != nil || len(files) == 0 {
-			t.Fatal(err)
+			t.Fatal(pattern, err)
 		}
-		list = append(list, target{"folder of " + folder, "result", folder + "/" + files[0].Name(), []string{"verify", "DIR", "-q"}, same})
+		list = append(list, target{"result " + pattern, "result", filepath.Join(filepath.Dir(pattern), filepath.Base(files[0])), []string{"verify", "DIR", "-q"}, same})
 	}
 
 	must(t, dir, "instance", "extract", "result", "gang/00", "-o", "gang.json")
@@ -262,6 +281,11 @@ func world(t testing.TB) []target {
 		target{"schedule", "schedule", "in.json", []string{"verify", at("gang.json"), "IN"}, same},
 		target{"schedule without seal", "unsealed", "in.json", []string{"verify", at("gang.json"), "IN"}, notBelow(costs[1])},
 		target{"certificate", "certificate", "in.json", []string{"verify", at("gang.json"), "IN"}, same})
+
+	must(t, dir, "prove", "gang.json", "-q", "-o", "proof")
+	for _, file := range []string{"instance.txt", "optimum.cert"} {
+		list = append(list, target{"proof " + file, "proof", file, []string{"verify", at("gang.json"), "DIR"}, noMoreProven})
+	}
 
 	must(t, dir, "hunt", "--policy", "fifo", "--model", "gang", "--jobs", "3", "--gpus", "2", "--evaluations", "200", "-o", "hunt/worst.json", "-q")
 	for _, file := range []string{"worst.json", "worst.proof.json", "worst.certificate.json"} {
