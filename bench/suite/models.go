@@ -31,6 +31,9 @@ var models = []model{
 	{sched.ModelElastic, []string{"startup", "ring", "capacity", "maxWorkers", "workerType"}, (*Source).buildElastic},
 }
 
+// heavyTailed is the table of interference that stands for no file.
+const heavyTailed = "builtin:heavy-tailed"
+
 // keysOfGangs are about gangs. Other jobs have no running time of their own and so no
 // load, and their servers are drawn.
 var keysOfGangs = []string{"cluster.gpusPerServer", "cluster.inter", "cluster.intra", "slice.load", "offeredLoad"}
@@ -80,6 +83,12 @@ func (src *Source) buildSharing(w *datasets.Window, common instances.Common, _ [
 		Pause: src.Sharing.Pause, Malleable: src.Sharing.Malleable}
 	if file := optional(src, "sharing.interference", src.Sharing.Interference); file.OK {
 		var err error
+		if file.V == heavyTailed {
+			if o.Table, err = instances.HeavyTailed(); err != nil {
+				return nil, err
+			}
+			return instances.Sharing(w, o)
+		}
 		if o.Table, err = interference.ReadFile(file.V); err != nil {
 			return nil, fmt.Errorf("sharing.interference: %w", err)
 		}

@@ -147,7 +147,7 @@ var describe = map[string]string{
 	"instances.sharing":               "What the sharing model takes beside",
 	"instances.sharing.rate":          "Divides releases: jobs come that many times as often",
 	"instances.sharing.xi":            "Interference of every pair of jobs, in place of the built-in table; with a file, of the pairs that it lacks",
-	"instances.sharing.interference":  "Interference of jobs by task: a Parquet file of bench dataset interference, in place of the built-in table",
+	"instances.sharing.interference":  "Interference of jobs by task: a Parquet file of bench dataset interference, or builtin:heavy-tailed, in place of the built-in table",
 	"instances.sharing.pause":         "Time of every preemption and change of size",
 	"instances.sharing.malleable":     "Jobs may change their number of GPUs (class M)",
 	"instances.objectives":            "Objectives of this source, instead of the suite's",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -33,6 +34,8 @@ type SharingOptions struct {
 	// Table, if not nil, has xi by the tasks' names for one setting, in place of
 	// Interference.
 	Table *interference.Table
+
+	rows [][]int // of the table, by task and logarithm of the steps; nil: a row for each task
 
 	// Xi, if set, is the factor of every pair of tasks, in place of Interference, or
 	// of those that Table lacks: at least 1.
@@ -133,6 +136,19 @@ func PolluxTasks(gpu string) ([]Task, error) {
 	return list, nil
 }
 
+// HeavyTailed is [interference.HeavyTailed] for the tasks of PolluxTasks.
+func HeavyTailed() (*interference.Table, error) {
+	tasks, err := PolluxTasks("rtx")
+	if err != nil {
+		return nil, err
+	}
+	var sized []interference.Sized
+	for i := range tasks {
+		sized = append(sized, interference.Sized{Task: tasks[i].Name, Batch: tasks[i].Batch})
+	}
+	return interference.HeavyTailed(sized), nil
+}
+
 // seconds converts a time to whole nanoseconds, to the nearest.
 func seconds(v float64) sched.Duration { return sched.Duration(math.Round(v * 1e9)) }
 
@@ -208,7 +224,7 @@ func sharing(w *datasets.Window, o *SharingOptions) (*sched.Instance, error) {
 		out := &in.Jobs[i]
 		out.Model = o.Tasks[task].Name
 		out.Stages = []sched.Stage{{Replicas: j.Gang, Compute: list[0].Iter}}
-		out.Sharing = &sched.Sharing{Task: task, Accumulation: list}
+		out.Sharing = o.share(task, list)
 		out.Iters = steps(j.Run, list[0].Iter)
 		out.Pause = roundUp(o.Pause, o.Round)
 		if o.Rate.OK {
@@ -265,7 +281,7 @@ func (o *SharingOptions) complete() error {
 	}
 	switch {
 	case o.Table != nil:
-		if err := o.lookUp(o.Table, names); err != nil {
+		if err := o.lookUp(o.Table); err != nil {
 			return err
 		}
 	case o.Xi.OK:
@@ -274,11 +290,11 @@ func (o *SharingOptions) complete() error {
 			o.Interference[a] = slices.Repeat([]float64{o.Xi.V}, len(names))
 		}
 	case o.Interference == nil:
-		if err := o.lookUp(interference.Synthetic(), names); err != nil {
+		if err := o.lookUp(interference.Synthetic()); err != nil {
 			return err
 		}
 	}
-	if len(o.Interference) != len(names) {
+	if o.rows == nil && len(o.Interference) != len(names) {
 		return fmt.Errorf("the interference table has %d rows for %d tasks", len(o.Interference), len(names))
 	}
 	servers := make([]sched.Server, len(o.Cluster.Servers)) // not the caller's
@@ -295,9 +311,58 @@ func (o *SharingOptions) complete() error {
 	return nil
 }
 
-// lookUp takes the factors of the tasks from a table.
-func (o *SharingOptions) lookUp(table *interference.Table, names []string) (err error) {
+// share returns the sharing part of a job of a task with some options, with their rows of
+// the table where it knows sizes of micro-batches.
+func (o *SharingOptions) share(task int, list []sched.Accumulation) *sched.Sharing {
+	sh := &sched.Sharing{Task: task, Accumulation: list}
+	if o.rows == nil {
+		return sh
+	}
+	for _, a := range list {
+		sh.Rows = append(sh.Rows, o.rows[task][bits.Len(uint(a.Steps))-1])
+	}
+	sh.Task = o.rows[task][0]
+	return sh
+}
+
+// lookUp takes the factors of the tasks from a table. A table with the tasks by the sizes
+// of their micro-batches ([interference.WithBatch]), down to one sample, has a row for each.
+func (o *SharingOptions) lookUp(table *interference.Table) (err error) {
 	settings := table.Settings()
+	known := map[string]bool{}
+	if len(settings) == 1 {
+		for _, name := range table.Tasks(settings[0]) {
+			known[name] = true
+		}
+	}
+	var names []string
+	rows := make([][]int, len(o.Tasks))
+	for i := range o.Tasks {
+		t := &o.Tasks[i]
+		sized := len(names)
+		for s := 1; ; s *= 2 {
+			samples := (t.Batch + s - 1) / s
+			name := interference.WithBatch(t.Name, samples)
+			if !known[name] {
+				break
+			}
+			names = append(names, name)
+			rows[i] = append(rows[i], len(names)-1)
+			if samples == 1 {
+				o.rows = rows
+				break
+			}
+		}
+		if k := len(names); k > sized && names[k-1] != interference.WithBatch(t.Name, 1) {
+			return fmt.Errorf("the interference table has %q and not every half of it down to %q: a table by the sizes of micro-batches has all that a job may use", names[sized], interference.WithBatch(t.Name, 1))
+		}
+		if len(rows[i]) == 0 {
+			names = append(names, t.Name)
+			for s := 1; s < 2*t.Batch; s *= 2 {
+				rows[i] = append(rows[i], len(names)-1)
+			}
+		}
+	}
 	if len(settings) != 1 {
 		return fmt.Errorf("the interference table has %d settings: one is needed, as bench dataset interference writes with --gpu, --gpus and --placement", len(settings))
 	}
