@@ -33,8 +33,8 @@ type Run struct {
 // forms, and the largest that the cluster allows in the others. alpha_min is the
 // least that partition.LeastRunTimes finds, or alpha~ if rounding makes that less.
 //
-// Cost: one search for alpha_min per shape of job, and O(n log n) operations on
-// integers.
+// Cost: one search for alpha_min and alpha_max per shape of job, and O(n log n) operations
+// on integers.
 //
 // Errors: the numbers of entries differ from the number of jobs; those of
 // Case.Symbols and of package partition.
@@ -96,9 +96,10 @@ func notApplicable() []Result {
 func newCase(in *sched.Instance, run *Run, least []partition.Minimum, slowest func(*sched.Instance, sched.JobID) (*big.Rat, error)) (*Case, error) {
 	c := &Case{GPUs: in.Cluster.GPUs(), Tau: run.Tau, ReleaseFirst: run.ReleaseFirst, Slotted: run.Class.Slotted, Optimum: run.OptA,
 		Jobs: make([]Job, len(in.Jobs))}
+	worst := partition.PerKind(in, slowest)
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		alpha, err := slowest(in, sched.JobID(i))
+		alpha, err := worst(sched.JobID(i))
 		if err != nil {
 			return nil, fmt.Errorf("theorems: %w", err)
 		}

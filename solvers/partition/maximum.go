@@ -74,6 +74,24 @@ func AlphaMax(in *sched.Instance, id sched.JobID) (*big.Rat, error) {
 	return worst, nil
 }
 
+// PerKind returns what f returns of a job, AlphaSpread or AlphaMax, and asks it once for
+// all jobs with equal stages, which share the result.
+func PerKind(in *sched.Instance, f func(*sched.Instance, sched.JobID) (*big.Rat, error)) func(sched.JobID) (*big.Rat, error) {
+	known := map[string]*big.Rat{}
+	return func(id sched.JobID) (*big.Rat, error) {
+		kind := code(&in.Jobs[id])
+		if alpha := known[kind]; alpha != nil {
+			return alpha, nil
+		}
+		alpha, err := f(in, id)
+		if err != nil {
+			return nil, err
+		}
+		known[kind] = alpha
+		return alpha, nil
+	}
+}
+
 // maximizer looks for the slowest stage on a server of one size.
 type maximizer struct {
 	in *sched.Instance
