@@ -40,7 +40,11 @@ func (r *Run) Digest() (string, error) {
 func (t *table[R]) digest(run *Run, limited map[string]bool) ([]byte, error) {
 	columns := t.describe()
 	rows := *t.rows(run)
-	var sums [][sha256.Size]byte
+	heads := make([][]byte, len(columns)) // the part of its cells that is the same in every row
+	for c := range columns {
+		heads[c] = appendString(appendString(nil, columns[c].Name), string(columns[c].Type))
+	}
+	sums := make([][sha256.Size]byte, 0, len(rows))
 	first := make(map[[sha256.Size]byte]int, len(rows)) // row by hash of its key
 	var key, line []byte
 	for i := range rows {
@@ -50,12 +54,14 @@ func (t *table[R]) digest(run *Run, limited map[string]bool) ([]byte, error) {
 			if err != nil {
 				return nil, t.rowError(i, &rows[i], fmt.Errorf("column %s %w", columns[c].Name, err))
 			}
-			switch columns[c].Group {
-			case Key:
-				key = appendCell(key, columns[c], v)
-				line = appendCell(line, columns[c], v)
-			case Value:
-				line = appendCell(line, columns[c], v)
+			group := columns[c].Group
+			if group != Key && group != Value {
+				continue
+			}
+			start := len(line)
+			line = appendCell(line, heads[c], columns[c].Type, v)
+			if group == Key {
+				key = append(key, line[start:]...)
 			}
 		}
 		k := sha256.Sum256(key)
@@ -79,15 +85,14 @@ func (t *table[R]) digest(run *Run, limited map[string]bool) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// appendCell appends name, type and value so that no two rows that differ make
-// the same bytes.
-func appendCell(b []byte, c Column, v value) []byte {
+// appendCell appends a value after the name and the type of its column, so that no two
+// rows that differ make the same bytes.
+func appendCell(b, head []byte, t Type, v value) []byte {
 	if v.null {
 		return b
 	}
-	b = appendString(b, c.Name)
-	b = appendString(b, string(c.Type))
-	switch c.Type {
+	b = append(b, head...)
+	switch t {
 	case UTF8:
 		return appendString(b, v.s)
 	case Int32, Int64:
@@ -100,7 +105,7 @@ func appendCell(b []byte, c Column, v value) []byte {
 		}
 		return append(b, 0)
 	}
-	panic("record: no digest of type " + string(c.Type))
+	panic("record: no digest of type " + string(t))
 }
 
 func appendString(b []byte, s string) []byte {

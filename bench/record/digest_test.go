@@ -114,7 +114,7 @@ func TestDigestOfMissing(t *testing.T) {
 	columns := jobTable().describe()
 	var line []byte
 	for _, c := range columns {
-		line = appendCell(line, c, value{null: true})
+		line = appendCell(line, []byte(c.Name), c.Type, value{null: true})
 	}
 	if len(line) != 0 {
 		t.Error("missing values leave a trace")
