@@ -35,8 +35,12 @@ type Options struct {
 	Starts []int64 // where its relaxation starts the jobs, by job, or nil
 }
 
-// maxSlots bounds the slots of a schedule, and so the memory.
-const maxSlots = 1 << 14
+// Limits of the slots of a schedule, and of those times servers and resources, and so of
+// the memory.
+const (
+	maxSlots = 1 << 14
+	maxRows  = 1_000_000
+)
 
 // Search returns the best schedule found that ends within 1.5 times the slots of the
 // schedules that are known, of which there must be one.
@@ -120,6 +124,9 @@ func newState(in *sched.Instance, obj sched.Objective, o Options) (*state, error
 	}
 	if slots += slots/2 + 1; slots == 1 || slots > maxSlots {
 		return nil, fmt.Errorf("reinsert: %w: a schedule that is known is needed, of at most %d slots", sched.ErrNotApplicable, maxSlots)
+	}
+	if rows := int64(len(in.Cluster.Servers)*len(in.Elastic.Resources)) * slots; rows > maxRows {
+		return nil, fmt.Errorf("reinsert: %w: %d numbers of what is free, of each server, resource and slot, are more than %d: choose longer slots", sched.ErrNotApplicable, rows, maxRows)
 	}
 	s.room = pricing.NewRoom(in, int(slots))
 	worst := slices.Max(s.weight) * float64(slots)
