@@ -23,7 +23,7 @@ type Proof struct {
 // scale is what reduced costs are multiplied by before they are rounded, and maxCost
 // limits what a schedule costs: products are then far below 64 bits.
 const (
-	scale   = 100_000
+	scale   = 10_000
 	maxCost = 1 << 36
 )
 

@@ -392,7 +392,13 @@ func (w *writer) part(p part) int {
 func (w *writer) step(n *node) {
 	w.clause(n)
 	w.b.WriteString(" :")
-	hint := func(line int) { fmt.Fprintf(&w.b, " %d", line) }
+	given := map[int]bool{} // of jobs that wait for the same slot the row is one
+	hint := func(line int) {
+		if !given[line] {
+			given[line] = true
+			fmt.Fprintf(&w.b, " %d", line)
+		}
+	}
 	each(n.later, func(i int) {
 		if d := w.later(n.st, i); d != nil {
 			hint(d.early)
