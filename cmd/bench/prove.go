@@ -374,10 +374,7 @@ func (a *app) verifyVeriPB(ctx context.Context, dir, instancePath string) error 
 	fails := func(err error) error {
 		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %w", dir, err)}
 	}
-	if err := veripb.CheckModel(problem, model); err != nil {
-		return fails(err)
-	}
-	v, err := veripb.Check(ctx, path(veripb.ModelName), path(veripb.ProofName))
+	v, err := veripb.Verify(ctx, problem, model, path(veripb.ModelName), path(veripb.ProofName))
 	var refused *veripb.RefusedError
 	switch {
 	case errors.As(err, &refused):

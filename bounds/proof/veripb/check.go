@@ -38,10 +38,10 @@ func Find() (string, error) {
 // Verdict is what VeriPB has verified: Lower ≤ cost of the optimum ≤ Upper; nil is none.
 type Verdict struct{ Lower, Upper *big.Int }
 
-// RefusedError means that VeriPB does not accept a proof, and says why.
+// RefusedError means that a proof is not accepted, and says why.
 type RefusedError struct{ Reason string }
 
-func (e *RefusedError) Error() string { return "veripb refuses the proof: " + e.Reason }
+func (e *RefusedError) Error() string { return e.Reason }
 
 var verified = regexp.MustCompile(`(?m)^s VERIFIED BOUNDS (-?[0-9]+) <= obj(?: <= (-?[0-9]+|INF))?$`)
 
@@ -67,7 +67,7 @@ func Check(ctx context.Context, model, proof string) (*Verdict, error) {
 	}
 	found := verified.FindSubmatch(out.Bytes())
 	if err != nil || found == nil {
-		return nil, &RefusedError{Reason: reason(log.String() + out.String())}
+		return nil, &RefusedError{Reason: "veripb refuses the proof: " + reason(log.String()+out.String())}
 	}
 	v := &Verdict{}
 	v.Lower, _ = new(big.Int).SetString(string(found[1]), 10)

@@ -11,7 +11,7 @@ import sys
 
 def program(text, windows, value):
     lines = text.decode("ascii").split("\n")
-    if lines[0] != "yardstick-problem 1" or lines[7] != "minimise sum":
+    if lines[0] != "yardstick-problem 1" or lines[7] != "minimise sum" or not lines[8].startswith("capacity ") or not lines[9].startswith("jobs "):
         sys.exit("refused: instance.txt is no problem whose cost is a sum")
     capacity, n = (int(line.split(" ")[1]) for line in lines[8:10])
     jobs = [tuple(map(int, line.split(" "))) for line in lines[10:10 + n]]
@@ -50,6 +50,7 @@ def main():
     if "".join(program(text, words[2], int(words[4]))).encode("ascii") != model:
         sys.exit("refused: model.opb is not the program of instance.txt")
     print(f"holds: model.opb has every schedule of instance.txt that could cost less than {words[4]}")
+    print(f"so no schedule of instance.txt costs less than what VeriPB verifies, if that is at most {words[4]}; if it is more, no less than {words[4]} is all that is shown")
 
 
 if __name__ == "__main__":

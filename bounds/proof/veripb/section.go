@@ -2,11 +2,13 @@ package veripb
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"yardstick/bounds/proof"
@@ -44,32 +46,52 @@ func (p *Proof) Section() proof.Section {
 	}
 }
 
-// CheckModel checks that a program is that of a problem, given by its text: it makes it
-// anew from what its own head says.
-func CheckModel(problem, text []byte) error {
+// Verify checks that a program is that of a problem, given by its text, has VeriPB check
+// the proof, and returns what both together say of the problem.
+//
+// Errors: *RefusedError; those of Check; the program is not that of the problem.
+func Verify(ctx context.Context, problem, model []byte, modelPath, proofPath string) (*Verdict, error) {
+	most, err := checkModel(problem, model)
+	if err != nil {
+		return nil, &RefusedError{err.Error()}
+	}
+	v, err := Check(ctx, modelPath, proofPath)
+	if err != nil {
+		return nil, err
+	}
+	if v.Lower.Cmp(big.NewInt(most)) > 0 {
+		return nil, &RefusedError{fmt.Sprintf("veripb: the program has all schedules that cost less than %d, and no others need be in it: it does not show that none costs less than %v", most, v.Lower)}
+	}
+	return v, nil
+}
+
+// checkModel checks that a program is that of a problem, given by its text: it makes it
+// anew from what its own head says. It returns the value below which every schedule is in
+// the program, and above which a bound on the program is none on the problem.
+func checkModel(problem, text []byte) (int64, error) {
 	p, err := parse(problem)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	head := bytes.SplitN(text, []byte("\n"), 4)
 	var windows string
 	var value int64
 	if len(head) < 4 {
-		return errors.New("veripb: the program has no head")
+		return 0, errors.New("veripb: the program has no head")
 	}
 	if _, err := fmt.Sscanf(string(head[2]), "* windows %s for %d", &windows, &value); err != nil || value > maxCost {
-		return errors.New("veripb: the program does not say what its windows are")
+		return 0, errors.New("veripb: the program does not say what its windows are")
 	}
 	m, err := newModel(p, value, windows == "budget+left-shift")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	sum := sha256.Sum256(problem)
 	m.hash = hex.EncodeToString(sum[:])
 	if !bytes.Equal(m.OPB(), text) {
-		return fmt.Errorf("veripb: %s is not the program of %s", ModelName, proof.ProblemName)
+		return 0, fmt.Errorf("veripb: %s is not the program of %s", ModelName, proof.ProblemName)
 	}
-	return nil
+	return value, nil
 }
 
 // parse reads what the program is made of.

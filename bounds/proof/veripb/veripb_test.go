@@ -134,8 +134,8 @@ func TestOptima(t *testing.T) {
 				t.Fatalf("seed %d: optimum %v: accepted %v", seed, best, v)
 			}
 		}
-		if err := CheckModel(p.Text(), got.Model); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+		if most, err := checkModel(p.Text(), got.Model); err != nil || most != best.Int64() {
+			t.Fatalf("seed %d: up to %d: %v", seed, most, err)
 		}
 		mutate(t, r, seed, p, best, got)
 	}
@@ -163,7 +163,7 @@ func mutate(t *testing.T, r *rand.Rand, seed int, p *proof.Problem, best *big.In
 	case 5:
 		other.Jobs = other.Jobs[1:]
 	}
-	if what := CheckModel(other.Text(), got.Model); what == nil {
+	if _, err := checkModel(other.Text(), got.Model); err == nil {
 		t.Fatalf("seed %d: the program is that of another problem", seed)
 	}
 	m, err := newModel(&other, best.Int64(), false)
@@ -243,10 +243,58 @@ func TestCheckModel(t *testing.T) {
 			}
 			problem, _ := os.ReadFile(filepath.Join(dir, c.problem))
 			model, _ := os.ReadFile(filepath.Join(dir, c.model))
-			if err := CheckModel(problem, model); (err == nil) != c.holds {
+			if _, err := checkModel(problem, model); (err == nil) != c.holds {
 				t.Fatalf("seed %d: %s of %s: %v", seed, c.model, c.problem, err)
 			}
 		}
+	}
+}
+
+// A program whose windows are for a lower value lacks schedules, and may lack the best:
+// VeriPB accepts what is true of it, which need not be true of the problem.
+func TestNarrowWindows(t *testing.T) {
+	if _, err := Find(); err != nil {
+		schedtest.Missing(t, "%v", err)
+	}
+	forged := 0
+	for seed := range tier.Draws(40, 300) {
+		r := rand.New(rand.NewPCG(uint64(seed), 27))
+		p := draw(r, 3+r.IntN(2))
+		best, _ := brute(t, p)
+		below := best.Int64() - 1 - r.Int64N(4)
+		s, err := newSearch(t.Context(), p, proof.Claim{Value: big.NewInt(below)}, Options{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What the program without the best schedules says, if anything.
+		s.value = best.Int64() + 1
+		root, err := s.refute()
+		var cheaper *proof.CheaperError
+		if errors.As(err, &cheaper) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.finish(root, nil)
+		if _, err := check(t, got.Model, got.Proof); err != nil {
+			continue // an objective that no schedule of the program has
+		}
+		forged++
+		dir := t.TempDir()
+		m, text := filepath.Join(dir, ModelName), filepath.Join(dir, ProofName)
+		for path, b := range map[string][]byte{m: got.Model, text: got.Proof} {
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var refused *RefusedError
+		if v, err := Verify(t.Context(), p.Text(), got.Model, m, text); !errors.As(err, &refused) {
+			t.Fatalf("seed %d: the optimum is %v, and accepted is %v, %v", seed, best, v, err)
+		}
+	}
+	if forged == 0 {
+		t.Error("VeriPB accepts nothing that is false of the problem: this tests nothing")
 	}
 }
 
