@@ -128,3 +128,34 @@ func wantExit(t *testing.T, want int, says string, args ...string) {
 		t.Errorf("bench %s: exit code %d, message %q; want %d and %q", strings.Join(args, " "), code, errOut, want, says)
 	}
 }
+
+// The script of docs/proofs.md makes instances that are proven, the same at every time.
+func TestProveDraws(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		schedtest.Missing(t, "python3 is missing: install it to run the script that draws instances")
+	}
+	for _, args := range [][]string{{"8", "1"}, {"8", "1", "--hours"}} {
+		draw := func() string {
+			out, err := exec.Command(python, append([]string{"-B", "../../docs/examples/proofs/draw.py"}, args...)...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(out)
+		}
+		text := draw()
+		if text != draw() {
+			t.Fatalf("%v: another instance the second time", args)
+		}
+		instance, dir := write(t, "draw.json", text), filepath.Join(t.TempDir(), "proof")
+		mustRun(t, "prove", instance, "-q", "-o", dir)
+		problem, err := os.ReadFile(filepath.Join(dir, "instance.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hours := strings.Contains(string(problem), "\nunit 3600000000\n"); hours != (len(args) > 2) || !strings.Contains(string(problem), "\ncapacity 32\njobs 8\n") {
+			t.Errorf("%v:\n%s", args, problem)
+		}
+		mustRun(t, "verify", instance, dir)
+	}
+}
