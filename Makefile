@@ -3,7 +3,7 @@
 #   make bench   install what is missing, build, run the main job, print the ratio table
 #   make test    install what is missing, test every package
 #
-# Everything else: build, check, race, fuzz, attack, golden, notebooks, golden-run, clean.
+# Everything else: build, check, race, fuzz, attack, perf, golden, notebooks, golden-run, clean.
 
 # `go build ./...` and `go test ./...` work without make where lp_solve is installed
 # as on Debian, MacPorts or Homebrew; elsewhere LPSOLVE_INC is the folder of lp_lib.h.
@@ -15,7 +15,7 @@ endif
 # Packages that run goroutines or cgo beside each other.
 CONCURRENT := ./bench/... ./solvers/lpsolve/... ./solvers/isolate/...
 
-.PHONY: bench build test check race fuzz attack golden notebooks golden-run clean prepare prepare-test
+.PHONY: bench build test check race fuzz attack perf golden notebooks golden-run clean prepare prepare-test
 
 bench: build
 	bin/bench run
@@ -58,6 +58,11 @@ KILLS ?= 200
 SEED ?= 1
 attack: prepare-test
 	go test ./internal/attack -count=1 -v -timeout 6h -inputs $(INPUTS) -kills $(KILLS) -seed $(SEED)
+
+# What whole commands take, as a table; PERF="--full" for the sizes of docs/performance.md.
+PERF ?=
+perf: build
+	python3 docs/examples/perf.py $(PERF)
 
 # Rewrites every golden file from what the code does now: read the diff.
 golden: prepare-test
