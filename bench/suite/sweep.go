@@ -136,6 +136,17 @@ func clone[T any](p *T) *T {
 	return &v
 }
 
+// SetText sets a key to a value as a suite's file writes it.
+//
+// Errors: as for Set.
+func (src *Source) SetText(key, text string) error {
+	var v any
+	if err := DecodeYAML([]byte(text), &v); err != nil || v == nil {
+		v = text // such as >=2, which is text without quotes on a command line
+	}
+	return src.Set(key, v)
+}
+
 // Set decodes a value into the field that a path such as cluster.inter names.
 //
 // Errors: [Error] with no path if the key is wrong, and not its value.

@@ -57,7 +57,7 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 				if !ok {
 					return usageError("-s %q: write key=value, such as slice.jobs=8", text)
 				}
-				if err := src.Set(key, yamlValue(value)); err != nil {
+				if err := src.SetText(key, value); err != nil {
 					return usageError("-s %s: %w", key, err)
 				}
 			}
@@ -81,15 +81,6 @@ The same trace, keys and seed give the same instance, bit for bit.`,
 	c.Flags().StringVarP(&out, "out", "o", "", "JSON file to write")
 	c.Flags().Uint64Var(&seed, "seed", 1, "master seed")
 	return c
-}
-
-// yamlValue reads a value as a suite file would.
-func yamlValue(text string) any {
-	var v any
-	if err := suite.DecodeYAML([]byte(text), &v); err != nil || v == nil {
-		return text // such as >=2, which is text without quotes on a command line
-	}
-	return v
 }
 
 func (a *app) instanceDescribeCommand() *cobra.Command {
