@@ -41,7 +41,7 @@ func TestDictionary(t *testing.T) {
 
 func markdown() string {
 	var b strings.Builder
-	for _, table := range Tables(Param{Name: "..."}) {
+	for _, table := range append(Tables(Param{Name: "..."}), LibraryTable()) {
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| column | type | unit | null | group | meaning |\n|---|---|---|---|---|---|\n", table.Name, table.Doc)
 		for _, c := range table.Columns {
 			name, null, typ, doc := c.Name, "", string(c.Type), c.Doc

@@ -27,6 +27,7 @@ type Run struct {
 	Theorems    []Theorem
 	Placements  []Placement
 	Events      []Event
+	Library     []LibraryRow // of a library, which is no result directory: see WriteLibrary
 
 	// Certificates and Instances are to be written, by their sha256: see
 	// AddCertificate and AddInstance. Open leaves them where they are: see
