@@ -34,7 +34,7 @@ var stages = slices.Concat(
 	[]string{"bench/explain", "bench/report/chart", "bench/report", "bench/compare"},
 	// Methods by name stand above all that they are made of, and below what runs them
 	// beside suites.
-	[]string{"bench/placing", "bench/score/logs", "bench/score", "bench/errata", "bench/catalogue", "bench/hunt", "bench/reproduce"},
+	[]string{"bench/placing", "bench/score/logs", "bench/score", "bench/errata", "bench/catalogue", "bench/library", "bench/hunt", "bench/reproduce"},
 )
 
 // filed are the packages whose files are stages of their own.

@@ -64,21 +64,23 @@ var allowed = map[string][]string{
 	"heuristics/primaldual": {"sched", "heuristics/primaldual/mincost", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
 	"bench/suite": {"sched", "datasets", "datasets/instances", "datasets/generate", "datasets/interference", "datasets/profile",
 		"bench/record"},
-	"bench":               {"sched/...", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim", "bench/record", "bench/journal", "bench/suite"},
-	"bench/journal":       {},
-	"bench/tables":        {"sched/...", "bounds/...", "solvers/partition", "solvers/milp", "bench", "bench/suite", "bench/record"},
-	"bench/placing":       {"sched/...", "datasets", "datasets/profile", "formulate/placement", "formulate", "solvers/...", "bench", "bench/suite", "bench/tables", "bench/record"},
-	"bench/sandbox":       {},
-	"bench/children":      {"sched", "bench", "bench/suite", "solvers/isolate", "solvers/milp", "internal/program"},
-	"bench/record":        {},
-	"bench/score":         {"sched/...", "solvers/partition", "bounds", "bench", "bench/score/..."},
-	"bench/score/logs":    {"bench/record", "datasets/table", "datasets/importer", "datasets/joblist"}, // it reads, and knows nothing of schedules
-	"bench/explain":       {"sched"},                                                                   // of two schedules as numbers, so that reports can use it
-	"bench/report":        {"bench/record", "bench/explain", "bench/report/..."},
-	"bench/compare":       {"bench/record"},
-	"bench/errata":        {"..."},
-	"bench/catalogue":     {"..."},
-	"bench/hunt":          {"sched/...", "bench", "bench/suite", "bench/catalogue", "bounds/...", "solvers/milp"}, // methods are the catalogue's to choose
+	"bench":            {"sched/...", "formulate/...", "solvers/...", "bounds/...", "heuristics/sim", "bench/record", "bench/journal", "bench/suite"},
+	"bench/journal":    {},
+	"bench/tables":     {"sched/...", "bounds/...", "solvers/partition", "solvers/milp", "bench", "bench/suite", "bench/record"},
+	"bench/placing":    {"sched/...", "datasets", "datasets/profile", "formulate/placement", "formulate", "solvers/...", "bench", "bench/suite", "bench/tables", "bench/record"},
+	"bench/sandbox":    {},
+	"bench/children":   {"sched", "bench", "bench/suite", "solvers/isolate", "solvers/milp", "internal/program"},
+	"bench/record":     {},
+	"bench/score":      {"sched/...", "solvers/partition", "bounds", "bench", "bench/score/..."},
+	"bench/score/logs": {"bench/record", "datasets/table", "datasets/importer", "datasets/joblist"}, // it reads, and knows nothing of schedules
+	"bench/explain":    {"sched"},                                                                   // of two schedules as numbers, so that reports can use it
+	"bench/report":     {"bench/record", "bench/explain", "bench/report/..."},
+	"bench/compare":    {"bench/record"},
+	"bench/errata":     {"..."},
+	"bench/catalogue":  {"..."},
+	"bench/hunt":       {"sched/...", "bench", "bench/suite", "bench/catalogue", "bounds/...", "solvers/milp"}, // methods are the catalogue's to choose
+	"bench/library": {"sched/...", "datasets/instances", "datasets/generate", "bounds", "bounds/certify", "bounds/proof", "bounds/proof/tree", "bounds/proof/treecheck",
+		"bench", "bench/record", "bench/suite", "bench/catalogue"},
 	"bench/reproduce":     {"..."},
 	"cmd/bench":           {"sched/...", "datasets/...", "formulate/...", "solvers/...", "bounds/...", "bench/...", "internal/program"},
 	"internal/schedtest":  {"sched", "sched/verify"},

@@ -18,12 +18,12 @@ import (
 // else names the model has to be edited for every model that is added. A file that names
 // two models is in no room.
 var modelRooms = map[string][]string{
-	"gang": {"bench/errata/", "bench/hunt/gang", "datasets/instances/gang", "internal/schedtest/plain", "solvers/exhaustive/problem"},
-	"elastic": {"bench/catalogue/elastic", "bench/errata/", "bench/hunt/elastic", "bounds/certify/elastic", "bounds/certify/searchelastic", "datasets/instances/elastic",
+	"gang": {"bench/errata/", "bench/hunt/gang", "bench/library/gang", "datasets/instances/gang", "internal/schedtest/plain", "solvers/exhaustive/problem"},
+	"elastic": {"bench/catalogue/elastic", "bench/errata/", "bench/hunt/elastic", "bench/library/elastic", "bounds/certify/elastic", "bounds/certify/searchelastic", "datasets/instances/elastic",
 		"formulate/elastic/", "formulate/maxweight/", "heuristics/elastic/", "heuristics/external/elastic", "heuristics/offline/reinsert/", "heuristics/primaldual/", "heuristics/sim/containers", "internal/schedtest/elastic",
 		"sched/elastic", "sched/verify/elastic"},
-	"preemptive": {"bench/errata/", "bench/hunt/preemptive", "bench/reproduce/lazer", "datasets/instances/preemptive"},
-	"sharing": {"bench/errata/", "bench/hunt/sharing", "bounds/certify/malleable", "bounds/certify/sharing", "bounds/sharing", "datasets/instances/sharing",
+	"preemptive": {"bench/errata/", "bench/hunt/preemptive", "bench/library/preemptive", "bench/reproduce/lazer", "datasets/instances/preemptive"},
+	"sharing": {"bench/errata/", "bench/hunt/sharing", "bench/library/sharing", "bounds/certify/malleable", "bounds/certify/sharing", "bounds/sharing", "datasets/instances/sharing",
 		"heuristics/sharing/", "internal/schedtest/sharing", "solvers/exhaustive/sharing/"},
 }
 
