@@ -225,7 +225,12 @@ func gapText(b *catalogue.Bracket) string {
 	if gap == nil {
 		return "–"
 	}
-	hundredths := new(big.Rat).Mul(gap, big.NewRat(100_000, 1))
+	return percentText(gap)
+}
+
+// percentText is a share in percent, rounded up.
+func percentText(share *big.Rat) string {
+	hundredths := new(big.Rat).Mul(share, big.NewRat(100_000, 1))
 	up := new(big.Int).Add(hundredths.Num(), new(big.Int).Sub(hundredths.Denom(), big.NewInt(1)))
 	v, _ := new(big.Rat).SetFrac(up.Div(up, hundredths.Denom()), big.NewInt(1000)).Float64()
 	return fmt.Sprintf("%.3f %%", v)

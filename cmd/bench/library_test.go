@@ -1,0 +1,147 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// libraryEntry of the committed library that the tests below are about: small, and proven.
+const libraryEntry = "gang-000010-01"
+
+// ownLibrary returns a library of one entry, which tests may change.
+func ownLibrary(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "library")
+	if err := os.CopyFS(filepath.Join(dir, "instances", libraryEntry), os.DirFS(filepath.Join("../../library/instances", libraryEntry))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestLibraryReader: a reader fetches an instance, beats the schedule that is known by one
+// of their own, submits it, and sees the table change.
+func TestLibraryReader(t *testing.T) {
+	dir, mine := ownLibrary(t), filepath.Join(t.TempDir(), "mine")
+	lib := "--library=" + dir
+	exits(t, exitOK, "library", "fetch", libraryEntry, "-o", mine, lib)
+	best, err := os.ReadFile(filepath.Join(mine, "schedule.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exits(t, exitOK, "verify", filepath.Join(mine, "instance.json"), filepath.Join(mine, "schedule.json"))
+	if _, err := os.Stat(filepath.Join(mine, "proof", "check_tree.py")); err != nil {
+		t.Error(err)
+	}
+	exits(t, exitOK, "verify", filepath.Join(mine, "instance.json"), filepath.Join(mine, "proof"))
+	out := exits(t, exitIncomplete, "library", "submit", mine, "--by", "A. Reader", lib)
+	if !strings.Contains(out, "no less than") {
+		t.Errorf("what is no better: %s", out)
+	}
+
+	// The library has a worse schedule, by a reader: first come first served.
+	worse := filepath.Join(t.TempDir(), "worse")
+	forget(t, dir)
+	if err := os.MkdirAll(worse, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, exitOK, "simulate", filepath.Join(mine, "instance.json"), "--policy", "fifo", "--schedule", filepath.Join(worse, "a.json"))
+	exits(t, exitOK, "library", "submit", worse, "--by", "First", lib)
+	before := exits(t, exitOK, "library", "table", "--format", "csv", "-q", lib)
+	if err := os.WriteFile(filepath.Join(worse, "a.json"), best, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, exitOK, "library", "submit", worse, "--by", "A. Reader", lib)
+	after := exits(t, exitOK, "library", "table", "--format", "csv", "-q", lib)
+	if before == after || !strings.Contains(after, "A. Reader") || strings.Contains(after, "First") {
+		t.Errorf("before %s\nafter %s", before, after)
+	}
+	if out := exits(t, exitOK, "library", "show", libraryEntry, lib); !strings.Contains(out, "by A. Reader") {
+		t.Error(out)
+	}
+}
+
+// exits runs the command, which must end with the code, and returns what it prints.
+func exits(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	got, out, errOut := benchCommand(t, args...)
+	if got != code {
+		t.Fatalf("bench %s: exit code %d, want %d: %s%s", strings.Join(args, " "), got, code, out, errOut)
+	}
+	return out
+}
+
+// forget removes the evidence of the entry.
+func forget(t *testing.T, dir string) {
+	t.Helper()
+	folder := filepath.Join(dir, "instances", libraryEntry)
+	text, err := os.ReadFile(filepath.Join(folder, "entry.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, ok := strings.Cut(string(text), ",\n  \"schedule\": {")
+	if !ok {
+		t.Fatalf("%s has no schedule", text)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "entry.json"), []byte(head+"\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLibraryTable: the table is what the files prove, in every format, and a library
+// whose table or files are others does not hold.
+func TestLibraryTable(t *testing.T) {
+	dir := ownLibrary(t)
+	lib := "--library=" + dir
+	table := filepath.Join(dir, "table.csv")
+	exits(t, exitOK, "library", "table", "--format", "csv", "-o", table, "-q", lib)
+	exits(t, exitOK, "library", "freeze", lib)
+	exits(t, exitUsage, "library", "freeze", lib)
+	if out := exits(t, exitOK, "library", "check", "-q", lib); !strings.Contains(out, "1 instances hold: 1 optimal") {
+		t.Error(out)
+	}
+	for format, want := range map[string]string{"table": "1 optimal", "md": "| " + libraryEntry, "json": `"status": "optimal"`, "latex": `\begin{tabular}`} {
+		if out := exits(t, exitOK, "library", "table", "--format", format, "-q", lib); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", format, out)
+		}
+	}
+	arrow := filepath.Join(t.TempDir(), "t.arrow")
+	exits(t, exitOK, "library", "table", "--format", "arrow", "-o", arrow, "-q", lib)
+	exits(t, exitUsage, "library", "table", "--format", "arrow", "-q", lib)
+	exits(t, exitUsage, "library", "table", "--format", "nonsense", "-q", lib)
+
+	text, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(table, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, exitInvalid, "library", "check", "-q", lib)
+	if err := os.WriteFile(table, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stray := filepath.Join(dir, "instances", libraryEntry, "stray")
+	if err := os.WriteFile(stray, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, exitInvalid, "library", "check", "-q", lib)
+}
+
+// TestLibraryRun: a policy is compared with what is known, and one that is not made for
+// the instances says so.
+func TestLibraryRun(t *testing.T) {
+	lib, out := "--library="+ownLibrary(t), filepath.Join(t.TempDir(), "runs.csv")
+	text := exits(t, exitOK, "library", "run", "--policy", "sjf", "-o", out, "-q", lib)
+	if !strings.Contains(text, "1 of 1 instances suit it, 0 without a schedule") {
+		t.Error(text)
+	}
+	rows, err := os.ReadFile(out)
+	if err != nil || !strings.Contains(string(rows), libraryEntry) {
+		t.Error(string(rows), err)
+	}
+	exits(t, exitUsage, "library", "run", "--policy", "elastic-fifo", "-q", lib)
+	exits(t, exitUsage, "library", "run", "--policy", "exhaustive", "-q", lib)
+	exits(t, exitUsage, "library", "run", "nothing", "--policy", "sjf", "-q", lib)
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench"
+	"yardstick/bench/catalogue"
+	"yardstick/bench/library"
+	"yardstick/bench/suite"
+	"yardstick/internal/output"
+	"yardstick/sched/verify"
+	"yardstick/solvers/milp"
+)
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+type libraryRunFlags struct {
+	libraryFlags
+	policyFlags
+	limits suite.Limits
+	most   int
+	out    string
+	quiet  bool
+}
+
+func (a *app) libraryRunCommand() *cobra.Command {
+	f := libraryRunFlags{limits: suite.Limits{Memory: 2 << 30}}
+	c := &cobra.Command{
+		Use:   "run [NAME...] --policy POLICY",
+		Short: "Put a policy against the library, with a profile over its instances",
+		Long: `Replays the instances whose names begin as given, or all that the policy is made for,
+under one policy, in a process of its own, verifies each schedule, and compares it with
+what is known, which is verified too. The policy may be a program in any language.
+
+A profile says on which share of the instances the cost is at most so many times that
+of the best schedule known; an instance on which the policy fails counts as none. The
+means are shifted geometric means of the excess in percent, with a shift of 1 %:
+docs/library.md has the protocol.`,
+		Example: `  bench library run --policy sjf -p blocking=skip --most 1000
+  bench library run gang-000020 --policy-command "python3 mine.py" -o mine.csv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return a.libraryRun(c.Context(), &f, args) },
+	}
+	f.libraryFlags.add(c)
+	f.policyFlags.add(c.Flags(), "fifo or sjf")
+	c.Flags().Var(atLeast(0, &f.most), "most", "of instances with at most so many jobs; 0 for all")
+	c.Flags().Var(atLeast(0, &f.limits.Cell), "time-limit", "wall-clock limit of the policy on an instance; 0 for none")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "CSV file with a row for each instance")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+func (a *app) libraryRun(ctx context.Context, f *libraryRunFlags, args []string) error {
+	ref, err := f.ref("sjf")
+	if err != nil {
+		return err
+	}
+	if ref.Name == catalogue.StdioName {
+		return usageError("--policy stdio answers for one instance: start the program with --policy-command")
+	}
+	method, err := catalogue.Resolve(ref)
+	switch {
+	case err != nil:
+		return usageError("%w", err)
+	case method.Kind() != bench.Online:
+		return usageError("%s is not an online policy: bench library improve runs the others", ref)
+	case bench.Broken(method) != nil:
+		return usageError("%s: %w", ref, bench.Broken(method))
+	}
+	l := f.open()
+	list, err := named(l, args)
+	if err != nil {
+		return err
+	}
+	steps, run := a.steps(f.quiet, counted("instances")), a.inChild(f.limits)
+	defer steps.End()
+	one := func(e *library.Entry) (library.Run, error) {
+		s, err := l.Standing(e)
+		if err != nil {
+			return library.Run{}, err
+		}
+		r := library.Run{Instance: e.Name, Jobs: e.Features.Jobs, Best: s.Cost(), Bound: s.Bound}
+		if bench.Suits(method, s.Instance) != nil {
+			return r, nil
+		}
+		r.Suits = true
+		out, err := run(ctx, method, s.Instance, e.Objective)
+		switch {
+		case err != nil && exitCode(err) == exitInvalid:
+			return r, err
+		case err != nil:
+			r.Why = oneLine(err.Error())
+			return r, nil
+		case out.Termination == milp.Skipped:
+			r.Suits = false
+			return r, nil
+		case out.Schedule == nil:
+			r.Why = "there is no schedule within the time limit"
+			return r, nil
+		}
+		v, err := verify.Check(s.Instance, out.Schedule)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w: %w", e.Name, bench.ErrInvalidSchedule, err)
+		}
+		return s.Compare(v), nil
+	}
+	var runs []library.Run
+	for i, e := range list {
+		if f.most > 0 && e.Features.Jobs > f.most {
+			continue
+		}
+		steps.show(int64(i), int64(len(list)), e.Name)
+		r, err := one(e)
+		switch {
+		case ctx.Err() != nil:
+			steps.End()
+			return interrupted("nothing is written", "the same command begins anew")
+		case errors.Is(err, library.ErrAbsent):
+			continue
+		case err != nil:
+			return &exitError{exitCode(err), err}
+		}
+		runs = append(runs, r)
+	}
+	steps.End()
+	if f.out != "" {
+		if err := a.writeFile(f.out, func(w io.Writer) error { return writeRuns(w, method.Ref().String(), runs) }); err != nil {
+			return err
+		}
+	}
+	return a.printScore(method.Ref().String(), runs)
+}
+
+// writeRuns writes a row for each instance. Empty cells are what is not known.
+func writeRuns(w io.Writer, policy string, runs []library.Run) error {
+	rows := [][]string{{"policy", "instance", "jobs", "suits", "cost_exact_us", "ratio_to_best_known", "ratio_to_lower_bound", "better", "message"}}
+	number := func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	for i := range runs {
+		r := &runs[i]
+		cost := ""
+		if r.Cost != nil {
+			cost = r.Cost.RatString()
+		}
+		rows = append(rows, []string{policy, r.Instance, fmt.Sprint(r.Jobs), fmt.Sprint(r.Suits), cost, number(r.AtLeast()), number(r.AtMost()), fmt.Sprint(r.Better), r.Why})
+	}
+	return output.NewCSV(w).WriteAll(rows)
+}
+
+func (a *app) printScore(policy string, runs []library.Run) error {
+	s := library.Summarize(runs)
+	if s.Counted == 0 {
+		return usageError("%s is made for none of the %d instances", policy, len(runs))
+	}
+	fmt.Fprintf(a.out, "%s: %d of %d instances suit it, %d without a schedule\n", output.Name(policy), s.Counted, len(runs), s.Failed)
+	fmt.Fprintf(a.out, "excess, shifted geometric mean: at least %.3f %% (over the best known), at most %.3f %% (over the bound)\n", 100*s.AtLeast, 100*s.AtMost)
+	at, share := make([]string, len(library.ProfileAt)), make([]string, len(library.ProfileAt))
+	for i, v := range library.ProfileAt {
+		at[i], share[i] = fmt.Sprintf("%7.4g", v), fmt.Sprintf("%6.1f%%", 100*s.Profile[i])
+	}
+	fmt.Fprintf(a.out, "times the best known, at most  %s\nshare of the instances         %s\n", strings.Join(at, " "), strings.Join(share, " "))
+	if s.Better > 0 {
+		fmt.Fprintf(a.out, "on %d instances it beats the best schedule known:\n", s.Better)
+		for i := range runs {
+			if runs[i].Better {
+				fmt.Fprintf(a.out, "  %s\n", runs[i].Instance)
+			}
+		}
+	}
+	for i := range runs {
+		if runs[i].Why != "" {
+			fmt.Fprintf(a.err, "%s: %s\n", runs[i].Instance, runs[i].Why)
+		}
+	}
+	return nil
+}
+
+func (a *app) librarySubmitCommand() *cobra.Command {
+	var f libraryFlags
+	by := ""
+	c := &cobra.Command{
+		Use:   "submit DIR --by NAME",
+		Short: "Verify schedules, certificates and proofs of anybody, and keep those that are better",
+		Long: `Looks through a folder, and the folders in it, for schedules and certificates (.json)
+and proofs (.cert, with instance.txt beside), finds the instance that each is about by
+its hash, verifies it, and writes it into the library if it is better than what is
+known there. Of each file it says what became of it. Nothing that a file says of itself
+is believed.
+
+Exit codes: 0 if something was accepted; 3 if nothing was; 5 if a file contradicts what
+is known, so that a check must be wrong.`,
+		Example: `  bench library fetch gang-000020-01 -o mine
+  bench simulate mine/instance.json --policy sjf --schedule mine/better.json
+  bench library submit mine --by "A. Reader"
+  bench library show gang-000020-01`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if by == "" {
+				return usageError("--by is missing: who found what is submitted?")
+			}
+			verdicts, err := f.open().Submit(c.Context(), args[0], by, time.Now().UTC().Format(time.DateOnly))
+			accepted := 0
+			for _, v := range verdicts {
+				word := "refused"
+				if v.Accepted {
+					word, accepted = "accepted", accepted+1
+				}
+				fmt.Fprintln(a.out, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s: %s", word, v.File, v.Kind, v.Entry, v.Why)), " "))
+			}
+			switch {
+			case c.Context().Err() != nil:
+				return interrupted(fmt.Sprintf("%d files were accepted and are written", accepted), "the same command goes on")
+			case errors.Is(err, library.ErrContradiction):
+				return &exitError{exitInvalid, err}
+			case err != nil:
+				return usageError("%w", err)
+			case len(verdicts) == 0:
+				return usageError("%s has no schedule, certificate or proof", args[0])
+			case accepted == 0:
+				return &exitError{exitIncomplete, fmt.Errorf("nothing in %s is better than what the library has", args[0])}
+			}
+			fmt.Fprintf(a.out, "%d accepted: bench library table shows what is known now\n", accepted)
+			return nil
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&by, "by", "", "who found what is submitted, as tables name them")
+	return c
+}
+
+func (a *app) libraryFreezeCommand() *cobra.Command {
+	var f libraryFlags
+	c := &cobra.Command{
+		Use:   "freeze",
+		Short: "Write version.json: which instances the library's version holds, which never changes",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			list, err := named(f.open(), nil)
+			if err != nil {
+				return err
+			}
+			v, err := f.open().Freeze(list)
+			if err != nil {
+				return usageError("%w", err)
+			}
+			fmt.Fprintf(a.out, "version %d of %d instances, digest %s\n", v.Version, len(v.Instances), v.Digest)
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}

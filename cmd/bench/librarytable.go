@@ -1,0 +1,377 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"yardstick/bench/library"
+	"yardstick/bench/record"
+	"yardstick/internal/input"
+	"yardstick/internal/output"
+	"yardstick/sched"
+)
+
+// tableName is the table of a library that stands beside its instances.
+const tableName = "table.csv"
+
+func (a *app) libraryListCommand() *cobra.Command {
+	var f libraryFlags
+	format := "table"
+	c := &cobra.Command{
+		Use:   "list [NAME...]",
+		Short: "The instances and what they are like, with no values",
+		Long: `Lists the instances whose names begin as given, or all. It checks nothing and so shows
+no values: bench library table does.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			list, err := named(f.open(), args)
+			if err != nil {
+				return err
+			}
+			t := &listing{columns: []string{"instance", "jobs", "gpus", "servers", "class", "objective", "load", "single", "gang", "spread", "weights", "waiting", "trace", "sha256"},
+				right:  map[string]bool{"jobs": true, "gpus": true, "servers": true, "load": true, "single": true, "gang": true, "spread": true, "weights": true, "waiting": true},
+				hidden: map[string]bool{"sha256": true}}
+			for _, e := range list {
+				v := &e.Features
+				row := []string{e.Name, fmt.Sprint(v.Jobs), fmt.Sprint(v.GPUs), fmt.Sprint(v.Servers), e.Class.String(), e.Objective.String()}
+				for _, x := range []float64{v.Load, v.Single, v.Gang, v.Spread, v.Weights, v.Waiting} {
+					row = append(row, fmt.Sprint(x))
+				}
+				trace, _, _ := strings.Cut(e.Recipe.Trace+e.Recipe.From, "?")
+				t.rows = append(t.rows, append(row, trace, e.Instance))
+			}
+			return t.write(a.out, format)
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&format, "format", format, listingFormats)
+	return c
+}
+
+func (a *app) libraryShowCommand() *cobra.Command {
+	var f libraryFlags
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "What is known of one instance, verified now, and how it is made",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			e, err := f.open().Entry(args[0])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			s, err := f.open().Standing(e)
+			if err != nil {
+				return libraryError(err)
+			}
+			a.showEntry(s)
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// libraryError is the error about an entry that could not be checked, or does not hold.
+func libraryError(err error) error {
+	if errors.Is(err, library.ErrAbsent) {
+		return usageError("%w", err)
+	}
+	return &exitError{exitInvalid, err}
+}
+
+func (a *app) showEntry(s *library.Standing) {
+	e, f := s.Entry, &s.Entry.Features
+	fmt.Fprintf(a.out, "%s · %s model · %d jobs, %d GPUs on %d servers · class %v · %v\n", e.Name, f.Model, f.Jobs, f.GPUs, f.Servers, e.Class, e.Objective)
+	if words := e.Recipe.Command(); words != nil {
+		fmt.Fprintf(a.out, "made by   bench instance build %s\n", shellWords(words))
+	} else {
+		fmt.Fprintf(a.out, "made by   %s\n", output.Name(e.Recipe.From))
+	}
+	fmt.Fprintf(a.out, "sha256    %s\n", e.Instance)
+	if s.Schedule == nil {
+		fmt.Fprintln(a.out, "schedule  none is known")
+	} else {
+		fmt.Fprintf(a.out, "schedule  %s by %s, class %v, found on %s, verified\n", costText(e.Objective, s.Cost()), e.Schedule.By, s.Schedule.Class(), e.Schedule.On)
+	}
+	switch {
+	case s.Bound == nil:
+		fmt.Fprintln(a.out, "bound     nothing is proven")
+	case s.Proven:
+		fmt.Fprintf(a.out, "bound     %s by %s, found on %s, with a proof that strangers check\n", costText(e.Objective, s.Bound), e.Proof.By, e.Proof.On)
+	default:
+		fmt.Fprintf(a.out, "bound     %s by %s, found on %s, certified (%s)\n", costText(e.Objective, s.Bound), e.Bound.By, e.Bound.On, s.BoundBy)
+	}
+	fmt.Fprintf(a.out, "standing  %s\n", standingText(s))
+}
+
+// shellWords joins words as a shell takes them.
+func shellWords(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if strings.ContainsAny(w, " ?&*'\"$;<>()|") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out[i] = w
+	}
+	return strings.Join(out, " ")
+}
+
+func (a *app) libraryTableCommand() *cobra.Command {
+	var f libraryFlags
+	format, out, workers, quiet := "table", "", 0, false
+	c := &cobra.Command{
+		Use:   "table [NAME...]",
+		Short: "The table of best-known values, made by verifying every file",
+		Long: `Verifies the files of the instances whose names begin as given, or of all, and makes
+the table of what they prove. Formats: table, md, csv, json, arrow and latex, which is
+the protocol's summary for papers. library/table.csv is such a table: bench library
+check says whether it is still what the files prove.`,
+		Example: `  bench library table gang-000010
+  bench library table --format csv -o library/table.csv
+  bench library table --format latex`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			report, err := a.checkEntries(c.Context(), f.open(), args, workers, quiet)
+			if err != nil {
+				return err
+			}
+			write := func(w io.Writer) error { return writeLibraryTable(w, report.Rows, format) }
+			if out == "" && format == "arrow" {
+				return usageError("--format arrow writes no text: name a file with -o")
+			}
+			if out == "" {
+				err = write(a.out)
+			} else {
+				err = a.writeFile(out, write)
+			}
+			if err != nil {
+				return err
+			}
+			return a.endCheck(report)
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&format, "format", format, listingFormats+"; arrow, latex")
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
+	c.Flags().VarP(between(1, maxWorkers, &workers), "jobs", "j", "checks at a time (default one per core)")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+// checkEntries checks the entries whose names begin so.
+func (a *app) checkEntries(ctx context.Context, l *library.Library, words []string, workers int, quiet bool) (*library.Report, error) {
+	list, err := named(l, words)
+	if err != nil {
+		return nil, err
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	steps := a.steps(quiet, counted("instances"))
+	report, err := l.Check(ctx, list, workers, func(done, all int) { steps.show(int64(done), int64(all), "") })
+	steps.End()
+	if err != nil {
+		return nil, interrupted("nothing is shown", "the same command begins anew")
+	}
+	return report, nil
+}
+
+// endCheck lists what could not be checked, and what does not hold.
+func (a *app) endCheck(r *library.Report) error {
+	for _, text := range r.Absent {
+		fmt.Fprintf(a.err, "not checked: %s\n", oneLine(text))
+	}
+	if len(r.Failed) == 0 {
+		return nil
+	}
+	for _, text := range r.Failed {
+		fmt.Fprintln(a.err, oneLine(text))
+	}
+	return &exitError{exitInvalid, fmt.Errorf("%d entries of the library do not hold, listed above", len(r.Failed))}
+}
+
+// writeLibraryTable writes the table in a format.
+func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string) error {
+	switch format {
+	case "arrow":
+		return record.WriteLibrary(w, rows)
+	case "latex":
+		return writeLaTeX(w, rows)
+	}
+	t := &listing{right: map[string]bool{}, hidden: map[string]bool{}}
+	for _, column := range record.LibraryTable().Columns {
+		t.columns = append(t.columns, column.Name)
+		t.right[column.Name] = column.Type != record.UTF8
+	}
+	for _, name := range []string{"instance_sha256", "model", "servers", "offered_load", "cost_exact", "cost_class", "lower_bound_exact", "lower_bound_kind", "schedule_on", "lower_bound_on", "proof"} {
+		t.hidden[name] = true
+	}
+	people := format == "table" || format == "md"
+	for i := range rows {
+		texts := rows[i].Texts()
+		if people {
+			for k, name := range t.columns {
+				if name == "gap" && rows[i].Gap.Valid {
+					texts[k] = fmt.Sprintf("%.3f %%", 100*rows[i].Gap.V)
+				}
+			}
+		}
+		t.rows = append(t.rows, texts)
+	}
+	if err := t.write(w, format); err != nil || !people {
+		return err
+	}
+	b := library.Sum(rows)
+	_, err := fmt.Fprintf(w, "\n%d instances: %d optimal (%d bounds with a proof for strangers), %d within 1 %%, %d open, %d with one side; median gap %.3f %%, up to 1,000 jobs %.3f %%; shifted geometric mean %.3f %%\n",
+		b.Instances, b.Optimal, b.Proofs, b.Close, b.Open, b.Partial, 100*b.Median, 100*b.MedianTo1000, 100*b.Mean)
+	return err
+}
+
+// writeLaTeX writes the summary of the protocol: a row for each model and size.
+func writeLaTeX(w io.Writer, rows []record.LibraryRow) error {
+	var b bytes.Buffer
+	b.WriteString("\\begin{tabular}{llrrrrrr}\n\\hline\nmodel & jobs & instances & optimal & $\\le 1\\,\\%$ & open & median gap & mean gap \\\\\n\\hline\n")
+	for _, model := range append(sched.Models(), "") { // "" for all
+		for _, size := range []struct {
+			name        string
+			least, most int
+		}{{"up to 20", 0, 20}, {"21--100", 21, 100}, {"101--1,000", 101, 1000}, {"more", 1001, 1 << 30}} {
+			var of []record.LibraryRow
+			for i := range rows {
+				if (model == "" || rows[i].Model == string(model)) && rows[i].Jobs >= size.least && rows[i].Jobs <= size.most {
+					of = append(of, rows[i])
+				}
+			}
+			if len(of) == 0 {
+				continue
+			}
+			s := library.Sum(of)
+			name := cmp.Or(string(model), "all")
+			fmt.Fprintf(&b, "%s & %s & %d & %d & %d & %d & %s & %s \\\\\n", name, size.name, s.Instances, s.Optimal, s.Close, s.Open+s.Partial, latexPercent(s.Median), latexPercent(s.Mean))
+		}
+	}
+	b.WriteString("\\hline\n\\end{tabular}\n")
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func latexPercent(share float64) string {
+	if share != share || share > 1e9 {
+		return "--"
+	}
+	return fmt.Sprintf("%.2f\\,\\%%", 100*share)
+}
+
+func (a *app) libraryCheckCommand() *cobra.Command {
+	var f libraryFlags
+	workers, quiet := 0, false
+	c := &cobra.Command{
+		Use:   "check [NAME...]",
+		Short: "Verify every file of the library, its version and its table",
+		Long: `Makes every instance from its recipe and compares it with the entry's hash; verifies
+every schedule, certificate and proof; and, of the whole library, that its version is
+unchanged, that table.csv is what the files prove, and that no file is there that
+belongs to nothing. Exits with 5 and names what does not hold.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			l := f.open()
+			report, err := a.checkEntries(c.Context(), l, args, workers, quiet)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				a.checkWhole(l, report)
+			}
+			b := library.Sum(report.Rows)
+			fmt.Fprintf(a.out, "%d instances hold: %d optimal, %d within 1 %%, %d open, %d with one side; %d proofs for strangers\n", b.Instances, b.Optimal, b.Close, b.Open, b.Partial, b.Proofs)
+			return a.endCheck(report)
+		},
+	}
+	f.add(c)
+	c.Flags().VarP(between(1, maxWorkers, &workers), "jobs", "j", "checks at a time (default one per core)")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+// checkWhole checks what is about all entries.
+func (a *app) checkWhole(l *library.Library, r *library.Report) {
+	fail := func(err error) {
+		if err != nil {
+			r.Failed = append(r.Failed, err.Error())
+		}
+	}
+	entries, err := l.Entries()
+	if err != nil {
+		fail(err)
+		return
+	}
+	version, err := l.Version(entries)
+	if err == nil {
+		fmt.Fprintf(a.out, "version %d, digest %s\n", version.Version, version.Digest)
+	}
+	fail(err)
+	extra, err := l.Extra(entries)
+	fail(err)
+	for _, path := range extra {
+		fail(fmt.Errorf("%s belongs to nothing", path))
+	}
+	path := filepath.Join(l.Dir, tableName)
+	text, err := input.Read(path)
+	if err != nil {
+		fail(err)
+		return
+	}
+	var want bytes.Buffer
+	fail(writeLibraryTable(&want, r.Rows, "csv"))
+	if len(r.Failed) == 0 && len(r.Absent) == 0 && !bytes.Equal(text, want.Bytes()) {
+		fail(fmt.Errorf("%s is not what the files prove: bench library table --format csv -o %s", path, path))
+	}
+}
+
+func (a *app) libraryFetchCommand() *cobra.Command {
+	var f libraryFlags
+	out := ""
+	c := &cobra.Command{
+		Use:   "fetch NAME -o DIR",
+		Short: "Write an instance with its best schedule, its certificate and its proof as plain files",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if out == "" {
+				return usageError("-o is missing: name the folder for the files")
+			}
+			l := f.open()
+			e, err := l.Entry(args[0])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			files, err := l.Files(e)
+			if err != nil {
+				return libraryError(err)
+			}
+			for _, name := range sortedKeys(files) {
+				path := filepath.Join(out, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+					return usageError("%w", err)
+				}
+				if err := a.writeFile(path, func(w io.Writer) error { _, err := w.Write(files[name]); return err }); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(a.out, "%d files in %s: bench simulate %s --policy … --schedule better.json makes a schedule, bench library submit takes it\n", len(files), out, filepath.Join(out, "instance.json"))
+			return nil
+		},
+	}
+	f.add(c)
+	c.Flags().StringVarP(&out, "out", "o", "", "folder to write")
+	return c
+}
