@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"heuristics/offline/pairs":    {"sched", "heuristics/offline/walk"},
 	"heuristics/offline/reinsert": {"sched", "heuristics/offline/walk", "formulate/maxweight/..."},
 	"heuristics/sharing":          {"sched", "heuristics/sim", "bounds/theorems"},
-	"heuristics/ranked":  {"sched", "heuristics/sim", "heuristics/listsched"},
+	"heuristics/ranked":           {"sched", "heuristics/sim", "heuristics/listsched"},
 	// These two price the schedules of elastic jobs, which package maxweight does exactly.
 	"heuristics/elastic":    {"sched", "heuristics/sim", "formulate/maxweight/..."},
 	"heuristics/primaldual": {"sched", "heuristics/primaldual/mincost", "heuristics/sim", "heuristics/elastic", "solvers/milp", "formulate/maxweight/..."},
