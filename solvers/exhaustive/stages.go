@@ -16,9 +16,10 @@ import (
 // prices, more such plans, and the tree until a limit ends it. Prices and plans take as
 // long as thousands of nodes, which most instances of ten or twenty jobs do not need.
 const (
-	fewestPriced = 13      // jobs that make prices worth their time
-	cheapNodes   = 20_000  // before there are prices
-	pricedNodes  = 400_000 // before there are better ones
+	fewestPriced = 13        // jobs that make prices worth their time
+	cheapNodes   = 20_000    // before there are prices
+	pricedNodes  = 4_000_000 // before there are better ones, climbs included
+	subsetNodes  = 400_000   // of the makespan, which has no prices
 )
 
 // stage is what is done before the tree is searched for so many nodes; 0 is until a limit.
@@ -48,7 +49,11 @@ func (s *search) stages(improve improver) error {
 	}
 	list := []stage{{}}
 	if len(s.jobs) >= fewestPriced {
-		list = []stage{{nodes: cheapNodes, subset: cheapNodes / 10}, {nodes: pricedNodes, subset: cheapNodes, effort: 1, trials: 600, improved: 6}, {subset: pricedNodes, effort: 2, trials: 3_000, improved: 24}}
+		nodes := pricedNodes
+		if s.makespan {
+			nodes = subsetNodes
+		}
+		list = []stage{{nodes: cheapNodes, subset: cheapNodes / 10}, {nodes: nodes, subset: cheapNodes, effort: 1, trials: 600, improved: 6}, {subset: subsetNodes, effort: 2, trials: 3_000, improved: 24}}
 	}
 	for _, g := range list {
 		if s.proven() || s.stopped != "" {
