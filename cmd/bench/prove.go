@@ -49,14 +49,18 @@ func proofFormats() []proofFormat {
 }
 
 // proveVeriPB goes on with each cheaper schedule that it finds. Of more jobs than a tree
-// has, it proves the best bound of prices alone.
+// has, and where the tree has no end within its nodes, it proves the best bound of prices
+// alone.
 func proveVeriPB(ctx context.Context, p *proof.Problem, claim proof.Claim, nodes int) (proof.Claim, proof.Section, error) {
-	if claim.Starts != nil && len(p.Jobs) > veripb.MaxTreeJobs {
+	bound := func() (proof.Claim, proof.Section, error) {
 		value, made, err := veripb.Best(ctx, p, claim.Starts)
 		if err != nil {
 			return proof.Claim{}, proof.Section{}, err
 		}
 		return proof.Claim{Value: value}, made.Section(), nil
+	}
+	if claim.Starts != nil && len(p.Jobs) > veripb.MaxTreeJobs {
+		return bound()
 	}
 	for {
 		made, err := veripb.Prove(ctx, p, claim, veripb.Options{Nodes: nodes})
@@ -64,6 +68,8 @@ func proveVeriPB(ctx context.Context, p *proof.Problem, claim proof.Claim, nodes
 		switch {
 		case errors.As(err, &cheaper) && claim.Starts != nil:
 			claim = proof.Claim{Value: cheaper.Cost, Starts: cheaper.Starts}
+		case errors.Is(err, proof.ErrLimit) && claim.Starts != nil && ctx.Err() == nil:
+			return bound()
 		case err != nil:
 			return proof.Claim{}, proof.Section{}, err
 		default:
@@ -99,7 +105,7 @@ lemmas in full and what has to be believed. docs/proofs.md has the whole of it.
 
 With --format veripb, for instances in slots or other whole units: a pseudo-Boolean
 program, and a proof that the checker VeriPB accepts, which is not ours; of more than
-64 jobs a bound. With all, both.
+64 jobs, and where a tree has no end within --nodes, a bound. With all, both.
 
 The best schedule is that of --schedule or else of the method that bench solve takes,
 within --time-limit. It need not be optimal: where the search for a proof finds a

@@ -40,6 +40,13 @@ func TestProveVeriPB(t *testing.T) {
 	if code, out, errOut := benchCommand(t, "verify", instance, bound); code != exitOK || strings.Contains(out, "one costs") {
 		t.Fatalf("code %d: %s%s", code, out, errOut)
 	}
+	// Where a tree has no end within its nodes, prices alone prove a bound.
+	if code, out, errOut := benchCommand(t, "prove", instance, "--format", "veripb", "--nodes", "1", "-q", "-o", bound); code != exitOK || !strings.Contains(out, "no schedule of class N") {
+		t.Fatalf("code %d: %s%s", code, out, errOut)
+	}
+	if code, out, errOut := benchCommand(t, "verify", instance, bound); code != exitOK || strings.Contains(out, "one costs") {
+		t.Fatalf("code %d: %s%s", code, out, errOut)
+	}
 	for _, c := range []struct{ file, old, new, says string }{
 		{veripb.ProofName, "conclusion BOUNDS ", "conclusion BOUNDS 9", "veripb refuses the proof"},
 		{veripb.ModelName, " = 1 ;", " = 2 ;", "is not the program of"},
