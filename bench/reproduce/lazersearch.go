@@ -10,6 +10,7 @@ import (
 
 	"yardstick/bench/report/chart"
 	"yardstick/bench/suite"
+	"yardstick/datasets"
 	policy "yardstick/heuristics/lazer"
 	"yardstick/heuristics/sim"
 	"yardstick/sched"
@@ -183,7 +184,8 @@ func lazerInstance(in Input, startup sched.Time) (*sched.Instance, error) {
 	}
 	source := s.Instances[0]
 	scale := max(in.Scale, 0.1)
-	source.Trace = fmt.Sprintf("builtin:helios-earth-lazer?jobs=%d", int(float64(source.Slice.Jobs)*scale))
+	source.Trace = fmt.Sprintf("builtin:helios-earth-lazer?jobs=%d", int(427_000*scale))
+	source.Slice.At.Rule = datasets.AtBusiest
 	source.Slice.Jobs = int(20_000 * scale)
 	source.Cluster.Servers = max(int(float64(source.Cluster.Servers)*scale), 1)
 	source.TooLarge = "drop"

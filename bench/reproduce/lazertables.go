@@ -216,8 +216,8 @@ func lazerFig8abc(_ context.Context, in Input) (*Output, error) {
 }
 
 func lazerFig8abcAt(at func(method string) *lazerTimes) *Output {
-	table := Table{Title: "Over Lazer; futile-preemption time in minutes, over the jobs with any", Columns: []string{"scheduler", "JCT P50", "paper", "P95", "paper", "wait P50", "paper", "P95", "paper",
-		"futile P50", "paper", "P95", "paper", "total JCT", "total completion"}}
+	table := Table{Title: "Over Lazer; futile-preemption time in minutes, over the jobs with any", Columns: []string{"scheduler", "JCT P50", "paper", "JCT P95", "paper", "wait P50", "paper", "wait P95", "paper",
+		"futile P50", "paper", "futile P95", "paper", "total JCT", "total completion"}}
 	published := map[string][]string{
 		"SJF": {"1.3×", "1.16×", "1.8×", "1.1×", "0", "0"}, "SRTF": {"1.5×", "1.2×", "2.4×", "1.1×", "2.03", "5.1"},
 		"Pollux": {"2.1×", "1.4×", "4×", "1.3×", "8.47", "8.53"}, "Muri": {"5.3×", "2.9×", "13×", "3×", "–", "–"},

@@ -143,6 +143,9 @@ func thinned(s *suite.Suite, scale float64) []string {
 	if whole {
 		return settings
 	}
+	if src.Slice.Jobs == 0 { // all that there are
+		return append(settings, fmt.Sprint("cluster.servers=", of(src.Cluster.Servers)))
+	}
 	jobs := fmt.Sprint(of(src.Slice.Jobs))
 	if s.Matrix != nil {
 		for _, axis := range s.Matrix.Axes {

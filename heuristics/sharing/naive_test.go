@@ -422,7 +422,7 @@ func replay(t testing.TB, in *sched.Instance, p sim.Policy, o sim.Options) *veri
 
 // TestLikeAlgorithm compares every completion with the naive replay.
 func TestLikeAlgorithm(t *testing.T) {
-	shares, partly, several, refused := 0, 0, 0, 0
+	shares, partly, several, refused, smaller := 0, 0, 0, 0, 0
 	for seed := range uint64(1500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		in := coarse(rng)
@@ -457,10 +457,12 @@ func TestLikeAlgorithm(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d, %s %+v: completions\n got %v\nwant %v\n%+v", seed, policy.Name(), s.options, got, want, in)
 		}
+		_, few := policy.Joined()
+		smaller += few
 		shares, partly, several, refused = shares+s.shares, partly+s.partly, several+s.several, refused+s.refused
 	}
-	t.Logf("%d jobs shared, %d with free GPUs too, %d with several partners, %d refused", shares, partly, several, refused)
-	if shares < 1000 || partly < 100 || several < 50 || refused < 20 {
+	t.Logf("%d jobs shared, %d with free GPUs too, %d with several partners, %d refused, %d with a smaller sub-batch than fitted", shares, partly, several, refused, smaller)
+	if shares < 1000 || partly < 100 || several < 50 || refused < 20 || smaller < 20 {
 		t.Error("the instances have become too easy")
 	}
 }
