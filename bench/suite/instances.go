@@ -151,6 +151,11 @@ func (src *Source) load(jobs *Budget) (*datasets.Trace, error) {
 	})
 }
 
+// key says which rows of which trace the source wants.
+func (src *Source) key(s datasets.Selection) string {
+	return fmt.Sprintf("%q %#v %d", src.Trace, src.Where, s.MaxGPUs) // a map is printed in the order of its keys, with types
+}
+
 // buildWindow makes an instance of the source's model, in that of gangs of the
 // configurations.
 func (src *Source) buildWindow(w *datasets.Window, configs []profile.Config) (*sched.Instance, error) {
@@ -198,7 +203,7 @@ func (src *Source) configurations(jobs *Budget) ([]profile.Config, error) {
 	if src.Profiles == "" {
 		return nil, nil
 	}
-	configs, err := jobs.kept.configurations(src.Profiles)
+	configs, err := jobs.kept.configurations(src.Profiles, configurations)
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}

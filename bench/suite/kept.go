@@ -1,8 +1,6 @@
 package suite
 
 import (
-	"fmt"
-
 	"yardstick/datasets"
 	"yardstick/datasets/profile"
 )
@@ -35,17 +33,12 @@ func (k *kept) trace(key string, load func() (*datasets.Trace, error)) (*dataset
 	return t, nil
 }
 
-// key says which rows of which trace the source wants.
-func (src *Source) key(s datasets.Selection) string {
-	return fmt.Sprintf("%q %#v %d", src.Trace, src.Where, s.MaxGPUs) // a map is printed in the order of its keys, with types
-}
-
-// configurations returns those of a name, planned once.
-func (k *kept) configurations(name string) ([]profile.Config, error) {
+// configurations returns what plan returns for the name, and keeps it.
+func (k *kept) configurations(name string, plan func(string) ([]profile.Config, error)) ([]profile.Config, error) {
 	if list, ok := k.configs[name]; ok {
 		return list, nil
 	}
-	list, err := configurations(name)
+	list, err := plan(name)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ var stages = slices.Concat(
 	[]string{"bench/record", "bench/journal", "bench/sandbox"},
 	// A suite's text becomes places, types, what they may say together, and instances.
 	filesOf("bench/suite", "nearest", "kinds", "place", "size", "yaml", "ref", "matrix", "sharing", "suite", "models", "modelkeys", "names", "validate", "sweep", "set", "read", "schema",
-		"generated", "budget", "instances"),
+		"generated", "kept", "budget", "instances"),
 	// Methods and instances make a plan, a plan cells, cells results, which are stored.
 	filesOf("bench", "method", "theorems", "methods", "certify", "prove", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
 	[]string{"bench/children"},
