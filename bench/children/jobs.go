@@ -8,8 +8,8 @@ import (
 	"yardstick/sched"
 )
 
-// packed returns the instance without its jobs, and its jobs packed: encoding/gob takes
-// twenty times as long. Where a job has more than packJobs knows, it returns the instance as
+// packed returns the instance without its jobs, and its jobs packed, in less
+// space than encoding/gob takes. Where a job has more than packJobs knows, it returns the instance as
 // it is and nil.
 func packed(in *sched.Instance) (*sched.Instance, []byte) {
 	for i := range in.Jobs {
