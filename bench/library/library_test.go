@@ -176,10 +176,7 @@ func TestDamage(t *testing.T) {
 // after the last.
 func worse(t *testing.T, s *Standing) *sched.Schedule {
 	t.Helper()
-	out := &sched.Schedule{Class: s.Schedule.Class()}
-	for _, x := range s.Schedule.Schedule().Segments {
-		out.Segments = append(out.Segments, x)
-	}
+	out := &sched.Schedule{Class: s.Schedule.Class(), Segments: slices.Clone(s.Schedule.Schedule().Segments)}
 	shift := s.Schedule.Makespan()
 	for i := range out.Segments { // all later, by as much as the whole takes
 		out.Segments[i].Start += shift
