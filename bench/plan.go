@@ -56,6 +56,9 @@ func NewPlan(s *suite.Suite, resolve Resolve) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		if src.Prove.UpTo > 0 && !slices.ContainsFunc(methods, func(m Method) bool { return m.Kind() == Exact }) {
+			return nil, fmt.Errorf("instances[%d] %q: prove: no method here is exact, so that there is no optimum to prove: add one, such as exhaustive, or drop it", i, src.Name)
+		}
 		built, err := src.Build(s.Seed, jobs)
 		if err != nil {
 			return nil, fmt.Errorf("instances[%d] %q: %w", i, src.Name, err)

@@ -64,8 +64,8 @@ func (src *Source) validate() error {
 	if err := src.checkNames(); err != nil {
 		return err
 	}
-	if src.File != "" {
-		return nil
+	if err := negative("", number{"prove.upTo", int64(src.Prove.UpTo)}); err != nil || src.File != "" {
+		return err
 	}
 	c := src.Cluster
 	switch {
@@ -92,7 +92,7 @@ func (src *Source) validate() error {
 	case src.TooLarge != "error" && src.TooLarge != "drop":
 		return wrong("tooLarge", "tooLarge is %q: it must be error or drop", src.TooLarge)
 	}
-	return negative("", number{"round", int64(src.Round)}, number{"prove.upTo", int64(src.Prove.UpTo)}, number{"params", int64(src.Params)},
+	return negative("", number{"round", int64(src.Round)}, number{"params", int64(src.Params)},
 		number{"iteration", int64(src.Iterate)}, number{"history", int64(src.history())}, number{"past", int64(src.Past)})
 }
 

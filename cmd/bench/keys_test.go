@@ -113,6 +113,7 @@ func kinds(t *testing.T) (list []kind, others map[string][]any) {
 		list = append(list, kind{name, source, policy, keys["profiles"] != nil || trace == "builtin:philly-like"})
 	}
 	of("gang of a file", trace, "fifo", nil)
+	of("gang, solved", trace, "exhaustive", nil)
 	of("gang in slots", trace, "fifo", map[string]any{"round": "30s", "params": "1MB", "iteration": "1s"})
 	of("gang with profiles", trace, "fifo", map[string]any{"profiles": profileFile(t), "round": "30s"})
 	of("gang of a generated trace", "builtin:pai?jobs=200", "fifo", map[string]any{"slice": map[string]any{"jobs": 6, "at": 150}, "cluster": map[string]any{"servers": 1, "gpusPerServer": 4}})
@@ -144,6 +145,7 @@ func kinds(t *testing.T) (list []kind, others map[string][]any) {
 		"instances.storage":              {"0Gbps", "1GB/s", "40Gbps", "none"},
 		"instances.profiles":             {"builtin:v100", "builtin:h100", "none.parquet"},
 		"instances.sharing.interference": {factorsFile(t, func(i, _ int) float64 { return 1 + float64(i) }), factorsFile(t, func(i, j int) float64 { return 1 + float64(i*j) }), "none.parquet"},
+		"instances.prove.upTo":           {-1, 0, 100},
 		"instances.methods":              {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
 		"instances.references":           {[]any{"lb0"}, []any{"area"}, []any{}},
 		"methods":                        {[]any{"fifo"}, []any{"sjf"}, []any{"srtf"}, []any{"elastic-drf"}},
