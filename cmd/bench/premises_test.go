@@ -64,6 +64,7 @@ type premise struct {
 	loads                   []float64
 	asked, recurrent, right int
 	preempted               map[string]int64
+	choices, deferred       int64                         // of lazer as it is by default
 	shared                  map[string]map[[3]string]bool // pairs of jobs, by method
 }
 
@@ -78,6 +79,9 @@ func (f *premise) add(r *record.Ratio) {
 	}
 	if r.Preemptions.Valid && r.Kind == "online" {
 		f.preempted[r.Method] += int64(r.Preemptions.V)
+	}
+	if r.Method == "lazer" && r.DeferralChoices.Valid {
+		f.choices, f.deferred = f.choices+int64(r.DeferralChoices.V), f.deferred+int64(r.Deferrals.V)
 	}
 }
 
@@ -125,6 +129,9 @@ func (f *premise) words() []string {
 		if n := f.preempted[m]; n > 0 {
 			list = append(list, fmt.Sprintf("%d preemptions by `%s`", n, m))
 		}
+	}
+	if f.choices > 0 {
+		list = append(list, fmt.Sprintf("%d choices of a deferral once there was something to choose by, %d of them to defer", f.choices, f.deferred))
 	}
 	for _, m := range []string{"sjf-bsbf", "sjf-ffs"} {
 		if n := len(f.shared[m]); n > 0 {
