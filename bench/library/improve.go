@@ -80,10 +80,7 @@ func (m *Improver) Improve(ctx context.Context, e *Entry) (*Change, error) {
 	if err := w.prove(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	if !c.Schedule && !c.Bound && !c.Proof {
-		return c, nil
-	}
-	return c, m.Library.write(e)
+	return c, nil
 }
 
 // methods lists what is tried on an instance: first what is quick, then what is exact.
@@ -175,11 +172,10 @@ func (w *work) offer(s *sched.Schedule, by string) error {
 	if !w.s.Better(v) {
 		return nil
 	}
-	found, err := w.Library.keepSchedule(w.e, v, by, w.Day)
-	if err != nil {
+	if err := w.Library.keepSchedule(w.e, v, by, w.Day); err != nil {
 		return err
 	}
-	w.s.Schedule, w.e.Schedule, w.Schedule = v, found, true
+	w.s.Schedule, w.Schedule = v, true
 	return nil
 }
 
@@ -189,22 +185,27 @@ func (s *Standing) Better(v *verify.Verified) bool {
 	return cost != nil && (s.Schedule == nil || cost.Cmp(s.Cost()) < 0)
 }
 
-// keepSchedule writes a schedule.
-func (l *Library) keepSchedule(e *Entry, v *verify.Verified, by, day string) (*Found, error) {
+// keepSchedule writes a schedule, and the entry.
+func (l *Library) keepSchedule(e *Entry, v *verify.Verified, by, day string) error {
 	var b bytes.Buffer
 	if err := v.Schedule().Write(&b, v.Instance()); err != nil {
-		return nil, err
+		return err
 	}
-	return l.keep(e, scheduleName, b.Bytes(), by, day)
+	return l.keep(e, &e.Schedule, scheduleName, b.Bytes(), by, day)
 }
 
-// keep writes a file of an entry.
-func (l *Library) keep(e *Entry, file string, text []byte, by, day string) (*Found, error) {
+// keep writes a file of an entry and, at once, the entry, which says in *side what the
+// file is: a process that is killed between the two leaves an entry that check names.
+func (l *Library) keep(e *Entry, side **Found, file string, text []byte, by, day string) error {
 	found := &Found{By: by, On: day, SHA256: hashOf(text)}
 	if err := found.validate(); err != nil {
-		return nil, err
+		return err
 	}
-	return found, l.pack(e.Name, file, text)
+	if err := l.pack(e.Name, file, text); err != nil {
+		return err
+	}
+	*side = found
+	return l.write(e)
 }
 
 // offerBound keeps a bound if it has a certificate, and is better.
@@ -227,11 +228,10 @@ func (w *work) offerBound(b *bounds.Bound, by string) error {
 		w.Failed = append(w.Failed, fmt.Sprintf("%s: its certificate has %d kB, more than the %d kB that are kept", by, len(b.Certificate)>>10, maxFile>>10))
 		return nil
 	}
-	found, err := w.Library.keep(w.e, certificateName, b.Certificate, by, w.Day)
-	if err != nil {
+	if err := w.Library.keep(w.e, &w.e.Bound, certificateName, b.Certificate, by, w.Day); err != nil {
 		return err
 	}
-	w.s.Bound, w.s.BoundBy, w.e.Bound, w.Bound = b.Value, b.Name, found, true
+	w.s.Bound, w.s.BoundBy, w.Bound = b.Value, b.Name, true
 	return nil
 }
 
@@ -253,7 +253,7 @@ func (w *work) prove(ctx context.Context) error {
 	if _, err := treecheck.Check(made.Problem.Text(), made.Text); err != nil {
 		return err
 	}
-	if w.e.Proof, err = w.Library.keep(w.e, proofName, made.Text, "tree", w.Day); err != nil {
+	if err := w.Library.keep(w.e, &w.e.Proof, proofName, made.Text, "tree", w.Day); err != nil {
 		return err
 	}
 	w.s.Bound, w.s.BoundBy, w.s.Proven, w.Proof = value, "tree", true, true

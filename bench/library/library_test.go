@@ -212,7 +212,7 @@ func TestSubmit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Schedule, err = l.keepSchedule(e, v, "nobody", day); err != nil {
+	if err := l.keepSchedule(e, v, "nobody", day); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.write(e); err != nil {

@@ -166,9 +166,6 @@ func (s *submission) file(dir, name string) error {
 			refuse("%s", oneLine(err.Error()))
 			continue
 		}
-		if err := s.l.write(e); err != nil {
-			return err
-		}
 		v.Accepted = true
 		refuse("%s", why)
 	}
@@ -260,11 +257,10 @@ func (s *submission) schedule(now *Standing, text []byte) (string, error) {
 	if now.Schedule != nil {
 		before = shown(e.Objective, now.Cost())
 	}
-	found, err := s.l.keepSchedule(e, v, s.by, s.day)
-	if err != nil {
+	if err := s.l.keepSchedule(e, v, s.by, s.day); err != nil {
 		return "", &keptError{err}
 	}
-	now.Schedule, e.Schedule = v, found
+	now.Schedule = v
 	return fmt.Sprintf("%v %s, before %s", e.Objective, shown(e.Objective, cost), before), nil
 }
 
@@ -280,7 +276,7 @@ func (s *submission) certificate(now *Standing, text []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if e.Bound, err = s.l.keep(e, certificateName, text, s.by, s.day); err != nil {
+	if err := s.l.keep(e, &e.Bound, certificateName, text, s.by, s.day); err != nil {
 		return "", &keptError{err}
 	}
 	now.Bound, now.BoundBy, now.Proven = b.Value, b.Name, false
@@ -322,7 +318,7 @@ func (s *submission) proof(now *Standing, text []byte) (string, error) {
 			return "", err
 		}
 	}
-	if e.Proof, err = s.l.keep(e, proofName, text, s.by, s.day); err != nil {
+	if err := s.l.keep(e, &e.Proof, proofName, text, s.by, s.day); err != nil {
 		return "", &keptError{err}
 	}
 	now.Bound, now.BoundBy, now.Proven = value, "tree", true
