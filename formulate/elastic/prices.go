@@ -55,7 +55,7 @@ func Prices(ctx context.Context, in *sched.Instance, obj sched.Objective, o Pric
 		return nil, err
 	}
 	if o.Slots < 0 || o.Slots > maxSlots {
-		return nil, fmt.Errorf("elastic: prices for %d slots: from 0 to %d are possible", o.Slots, maxSlots)
+		return nil, fmt.Errorf("elastic: %w: prices for %d slots: from 0 to %d are possible", sched.ErrNotApplicable, o.Slots, maxSlots)
 	}
 	if o.Slots == 0 || o.Upper == nil {
 		_, cost, makespan, err := p.greedy(ctx)

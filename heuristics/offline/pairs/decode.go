@@ -115,7 +115,7 @@ func (d *decoder) decode(x *plan, limit float64) float64 {
 		if p.total && cost > limit {
 			return math.Inf(1)
 		}
-		if now > maxEnd {
+		if now >= maxEnd {
 			return math.Inf(1)
 		}
 	}
@@ -277,7 +277,7 @@ func (d *decoder) settle(now int64) {
 		if !r.slowed {
 			r.end = r.trains + r.whole
 		} else {
-			r.end = max(now, r.trains) + max(1, int64(math.Ceil(float64(r.left*r.slow))))
+			r.end = max(now, r.trains) + max(1, int64(math.Ceil(min(float64(r.left*r.slow), maxEnd))))
 		}
 	}
 }
