@@ -14,10 +14,11 @@ import (
 // as long as hundreds of nodes. It is made where the node's siblings took at least as much
 // work each, those that prices close at once included.
 const (
-	worthClimbing = 400   // work on each sibling
-	climbSteps    = 2_000 // of the evaluation of prices are as much work as a node, and counted as one
-	maxClimb      = 25    // evaluations
-	fewestClimbed = 6     // jobs that wait
+	worthClimbing = 400     // work on each sibling
+	unworthy      = 1 << 40 // the same where place matters, of which prices know nothing: gaps stay that no prices close
+	climbSteps    = 2_000   // of the evaluation of prices are as much work as a node, and counted as one
+	maxClimb      = 25      // evaluations
+	fewestClimbed = 6       // jobs that wait
 )
 
 // tried is the work on the children of a node.

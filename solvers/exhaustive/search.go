@@ -91,6 +91,9 @@ func newSearch(ctx context.Context, p *problem, l milp.Limits) *search {
 	if l.Time > 0 {
 		s.began = time.Now()
 	}
+	if p.sensitive != 0 {
+		s.worthClimbing = unworthy
+	}
 	s.waiting = 1<<n - 1
 	s.relax = newRelaxation(p)
 	s.tried = make([]tried, len(s.relax.frames)+1)

@@ -19,7 +19,7 @@ const (
 	fewestPriced = 13        // jobs that make prices worth their time
 	cheapNodes   = 20_000    // before there are prices
 	pricedNodes  = 4_000_000 // before there are better ones, climbs included
-	subsetNodes  = 400_000   // of the makespan, which has no prices
+	fewerPriced  = 400_000   // the same where nothing is climbed
 )
 
 // stage is what is done before the tree is searched for so many nodes; 0 is until a limit.
@@ -50,10 +50,10 @@ func (s *search) stages(improve improver) error {
 	list := []stage{{}}
 	if len(s.jobs) >= fewestPriced {
 		nodes := pricedNodes
-		if s.makespan {
-			nodes = subsetNodes
+		if s.makespan || s.sensitive != 0 {
+			nodes = fewerPriced
 		}
-		list = []stage{{nodes: cheapNodes, subset: cheapNodes / 10}, {nodes: nodes, subset: cheapNodes, effort: 1, trials: 600, improved: 6}, {subset: subsetNodes, effort: 2, trials: 3_000, improved: 24}}
+		list = []stage{{nodes: cheapNodes, subset: cheapNodes / 10}, {nodes: nodes, subset: cheapNodes, effort: 1, trials: 600, improved: 6}, {subset: fewerPriced, effort: 2, trials: 3_000, improved: 24}}
 	}
 	for _, g := range list {
 		if s.proven() || s.stopped != "" {
