@@ -342,7 +342,7 @@ func (a *app) libraryFetchCommand() *cobra.Command {
 	var f libraryFlags
 	out := ""
 	c := &cobra.Command{
-		Use:   "fetch NAME -o DIR",
+		Use:   "fetch NAME",
 		Short: "Write an instance with its best schedule, its certificate and its proof as plain files",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -54,7 +54,12 @@ references: [exhaustive]
 	graph := write(t, "graph.txt", "node1 -- Conv2d(3, 64) -- forward_compute_time=1.000, backward_compute_time=2.000, activation_size=4000000.0, parameter_size=1000000.000\n")
 	gavel := write(t, "t.json", `{"v100": {"('a', 1)": {"null": 2.0, "('a', 1)": [1.0, 1.0]}}}`)
 	table := write(t, "jobs.csv", "submit,gpus,duration\n0,1,10\n5,2,20\n")
+	lib := "--library=" + ownLibrary(t)
 	return map[string][]string{
+		"library": {"library"}, "library list": {"library", "list", lib}, "library show": {"library", "show", libraryEntry, lib}, "library table": {"library", "table", lib},
+		"library check": {"library", "check", libraryEntry, lib}, "library run": {"library", "run", "--policy", "sjf", lib}, "library improve": {"library", "improve", libraryEntry, lib},
+		"library fetch": {"library", "fetch", libraryEntry, "-o", filepath.Join(dir, "fetched"), lib},
+		"library add":   nil, "library submit": nil, "library freeze": nil, "library select": nil, // what they do they do once
 		"bench": {}, "version": {}, "config show": {"config", "show"}, "config schema": {"config", "schema"}, "config": {"config"},
 		"dataset": {"dataset"}, "instance": {"instance"}, "submit": {"submit"},
 		"run": {"run", suite, "-o", filepath.Join(dir, "again")}, "plan": {"plan", suite}, "merge": {"merge", filepath.Join(dir, "merged"), result},

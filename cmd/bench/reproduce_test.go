@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +17,11 @@ import (
 	"yardstick/bench/tables"
 	"yardstick/internal/tier"
 	"yardstick/sched"
+	"yardstick/solvers/milp"
 )
+
+// tenth matches the number of jobs of a trace, and is its tenth.
+var tenth = regexp.MustCompile(`\?jobs=([0-9]+)[0-9]`)
 
 // reproduced is how the items of a paper are made in a test.
 type reproduced struct {
@@ -49,7 +54,9 @@ func TestReproduce(t *testing.T) {
 			scales: map[string]float64{"primal-dual": 0.05},
 			shrink: func(s *suite.Source) {
 				s.Slice.Repeat = 1
-				s.Cluster.Servers /= 10
+				if s.Capacity == 0 { // others are scaled with the jobs
+					s.Cluster.Servers /= 10
+				}
 			},
 			check: func(r *record.Ratio) string {
 				if r.Cost.Valid && r.Cost.V == 0 { // nobody is done by the deadline: there is nothing to divide by
@@ -59,14 +66,18 @@ func TestReproduce(t *testing.T) {
 			},
 		}, {
 			prefix: "lazer-", items: 9, brief: "lazer-testbed",
-			scales: map[string]float64{"lazer-earth": 0.001, "lazer-saturn": 0.0005, "lazer-uranus": 0.001, "lazer-testbed": 0.3, "lazer-loads": 0.01},
+			scales: map[string]float64{"lazer-earth": 0.001, "lazer-saturn": 0.0005, "lazer-uranus": 0.001, "lazer-testbed": 0.3, "lazer-loads": 0.004},
 			shrink: func(s *suite.Source) { // windows of a trace a tenth as long
-				name, jobs, _ := strings.Cut(s.Trace, "?jobs=")
-				s.Trace = name + "?jobs=" + jobs[:len(jobs)-1]
+				s.Trace = tenth.ReplaceAllString(s.Trace, "?jobs=$1")
 			},
-			check: bounded,
+			check: func(r *record.Ratio) string {
+				if r.Termination == string(milp.Skipped) && strings.Contains(r.Method, "warmup") { // such a trace has too short a past
+					return ""
+				}
+				return bounded(r)
+			},
 		}, {
-			prefix: "sjf-bsbf-", items: 8, brief: "sjf-bsbf-physical",
+			prefix: "sjf-bsbf-", items: 9, brief: "sjf-bsbf-physical",
 			scales: map[string]float64{"sjf-bsbf-physical": 0.3, "sjf-bsbf-240": 0.06, "sjf-bsbf-480": 0.03, "sjf-bsbf-load": 0.03, "sjf-bsbf-xi": 0.05},
 			shrink: func(s *suite.Source) { s.Slice.Repeat = 1 },
 			check:  sharingBounded,

@@ -357,11 +357,13 @@ var unchecked = map[string]string{
 	"Ratio.Theorem": "theorems.arrow is checked by bench validate", "Ratio.TheoremBound": "the same", "Ratio.TheoremHolds": "the same",
 	"Ratio.Decisions": "of the method", "Ratio.DecisionP50": "a time by the clock", "Ratio.DecisionP99": "a time by the clock", "Ratio.Wall": "a time by the clock",
 	"Ratio.CPU": "a time by the clock", "Ratio.PeakRSS": "of the machine", "Ratio.Message": "prose", "Ratio.WallLimited": "of the method", "Ratio.Params": "of the suite",
-	"Ratio.Fresh":        "of the suite, for programs alone",
-	"Job.ItersPredicted": "what a policy was told",
-	"Segment.Segment":    "a number that orders segments",
-	"Segment.Server":     "another server may do as well",
-	"Bound.Suite":        "a name", "Bound.Bound": "a name", "Bound.Wall": "a time by the clock", "Bound.Message": "prose", "Bound.WallLimited": "of the method",
+	"Ratio.Fresh":           "of the suite, for programs alone",
+	"Job.ItersPredicted":    "what a policy was told",
+	"Ratio.DeferralChoices": "counted by the policy", "Ratio.Deferrals": "the same", "Ratio.DeferralPromised": "what the policy's predictor believed, of which a schedule shows nothing", "Ratio.DeferralRealised": "the same",
+	"Ratio.DeferralExplained": "the same", "Ratio.DeferralWithin": "the same",
+	"Segment.Segment": "a number that orders segments",
+	"Segment.Server":  "another server may do as well",
+	"Bound.Suite":     "a name", "Bound.Bound": "a name", "Bound.Wall": "a time by the clock", "Bound.Message": "prose", "Bound.WallLimited": "of the method",
 	"Bound.CellID": "a bound counts for all cells of its instance",
 }
 
