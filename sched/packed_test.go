@@ -12,7 +12,8 @@ import (
 
 // anySchedule draws a schedule with whatever the type can say, sense or none.
 func anySchedule(r *rand.Rand) *Schedule {
-	number := func() int64 { return r.Int64()>>r.IntN(64) - r.Int64()>>r.IntN(64) }
+	size := func() int64 { return r.Int64() >> r.IntN(64) }
+	number := func() int64 { less := size(); return size() - less }
 	list := func() (l []int) {
 		for range r.IntN(3) {
 			l = append(l, int(number()))

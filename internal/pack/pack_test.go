@@ -11,7 +11,10 @@ import (
 func TestRoundTrip(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
-		i, u, text := rnd.Int64()>>rnd.IntN(64)-rnd.Int64()>>rnd.IntN(64), rnd.Uint64()>>rnd.IntN(64), string(make([]byte, rnd.IntN(300)))
+		i, u, text := rnd.Int64()>>rnd.IntN(64), rnd.Uint64()>>rnd.IntN(64), string(make([]byte, rnd.IntN(300)))
+		if rnd.IntN(2) == 0 {
+			i = -i
+		}
 		x := math.Float64frombits(rnd.Uint64())
 		b := AppendFloat(AppendText(binary.AppendUvarint(binary.AppendVarint(nil, i), u), text), x)
 		r := NewReader(b)
