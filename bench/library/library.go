@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -209,29 +208,6 @@ func (l *Library) unpack(name, file string, found *Found) ([]byte, error) {
 		return nil, fmt.Errorf("%s: it has sha256 %.12s…, and the entry tells of %.12s…", l.path(name, file), got, found.SHA256)
 	}
 	return text, nil
-}
-
-// Size returns how many bytes the files of the library have.
-func (l *Library) Size() (n int64, err error) {
-	err = filepath.WalkDir(l.Dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			n += info.Size()
-		}
-		return err
-	})
-	return n, err
-}
-
-// Remove deletes an entry and its files.
-func (l *Library) Remove(name string) error {
-	if !names.MatchString(name) {
-		return fmt.Errorf("%q is no name of an instance of the library", name)
-	}
-	return os.RemoveAll(filepath.Join(l.Dir, Folder, name))
 }
 
 // Extra lists the files in the folders of entries that belong to none of them.
