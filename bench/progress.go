@@ -40,13 +40,15 @@ func (l *Line) Begin(text func(now time.Time) string) {
 	})
 }
 
-// End shows nothing more, and removes the line from a terminal.
+// End shows nothing more, and removes the line from a terminal. A second one does nothing,
+// so that a function that ends the line early may defer it as well.
 func (l *Line) End() {
-	if l.W == nil {
+	if l.stop == nil {
 		return
 	}
 	close(l.stop)
 	l.finished.Wait()
+	l.stop = nil
 	if l.Terminal {
 		fmt.Fprint(l.W, "\r\x1b[K")
 	}
