@@ -42,7 +42,7 @@ func newExternal(ref suite.MethodRef, keep bool) (bench.Method, error) {
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
-	replayed.Suits, replayed.Runs, replayed.Program = unknown, runs, true
+	replayed.Suits, replayed.Runs, replayed.Program = tellable, runs, true
 	program, err := sandbox.Read(context.Background(), command, list(files), list(visible))
 	if errors.Is(err, sandbox.ErrCommand) {
 		return nil, &suite.Error{Path: "params.command", Err: err}
@@ -68,8 +68,16 @@ func (p *params) maybePredictor() (bench.Replayed, predict.Options, string) {
 	return replayed, predictions, predictions.Model.String()
 }
 
-// unknown is what can be said of a program without starting it: it may suit any instance.
-func unknown(*sched.Instance) error { return nil }
+// tellable is what can be said of a program without starting it: it may suit any instance
+// that the protocol can tell it of. Of interference it tells one task of each job.
+func tellable(in *sched.Instance) error {
+	for i := range in.Jobs {
+		if sh := in.Jobs[i].Sharing; sh != nil && sh.Rows != nil {
+			return fmt.Errorf("external: %w: the interference of job %d depends on its accumulation, which the protocol does not tell", sched.ErrNotApplicable, i)
+		}
+	}
+	return nil
+}
 
 // list splits names at commas.
 func list(text string) (names []string) {
@@ -237,7 +245,7 @@ func NewStdio(ref suite.MethodRef, w io.Writer, r io.Reader) (*Stdio, error) {
 		return nil, err
 	}
 	s := &Stdio{conn: external.NewConn(w, r)}
-	replayed.Suits = unknown
+	replayed.Suits = tellable
 	replayed.New = func(_ context.Context, problem bench.Problem) (policy sim.Policy, err error) {
 		s.policy, err = external.New(s.conn, problem.Instance, external.Options{Instance: StdioName, Objective: problem.Objectives[0].String(), Seed: 1, Predictor: predictor})
 		return s.policy, err

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -204,6 +205,23 @@ func TestProgramFaults(t *testing.T) {
 				t.Errorf("the error is %v, want one line with %q", r.Err, c.want)
 			}
 		})
+	}
+}
+
+// A program is not asked about factors that the protocol cannot tell it.
+func TestProgramNotToldOfRows(t *testing.T) {
+	needsPython(t)
+	policyFile(t, answering(`first_come(q)`))
+	m, err := Resolve(programmed(interpreter + " mine.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := schedtest.Sharing(schedtest.Rand(1), schedtest.Shape{Jobs: 3, Servers: 2, GPUs: 2, Stages: 1})
+	if err := bench.Suits(m, in); err != nil {
+		t.Error(err)
+	}
+	if err := bench.Suits(m, schedtest.Rowed(schedtest.Rand(1), in, 3, 2)); !errors.Is(err, sched.ErrNotApplicable) {
+		t.Errorf("interference by accumulation: %v", err)
 	}
 }
 
