@@ -126,7 +126,7 @@ func TestUnsupported(t *testing.T) {
 	}
 	tight := *in
 	tight.Cluster = schedtest.Servers(2)
-	for name, bad := range map[string]*sched.Instance{"continuous": &continuous, "loads": &loads, "memory": &mixed, "jobs": &many, "tight": &tight,
+	for name, bad := range map[string]*sched.Instance{"continuous": &continuous, "loads": &loads, "memory": &mixed, "jobs": &many, "tight": &tight, "rows": schedtest.Rowed(schedtest.Rand(1), in, 3, 2),
 		"gang": schedtest.Plain(schedtest.Servers(1), schedtest.Job(0, 1, 1))} {
 		if _, err := sharing.Solve(context.Background(), bad, sched.TotalJCT, milp.Limits{}); !errors.Is(err, sched.ErrNotApplicable) {
 			t.Errorf("%s: %v", name, err)
