@@ -1,10 +1,6 @@
 package gaussian
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/optimize"
-)
+import "math"
 
 // Improvement returns the expected improvement E[max(0, best − f)] of a normal
 // f, and its derivatives by mean and standard deviation.
@@ -43,18 +39,14 @@ func Maximise(f func(x float64) (value, slope float64), starts []float64) (x, va
 	try(0)
 	try(1)
 	sigmoid := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
-	problem := optimize.Problem{
-		Func: func(z []float64) float64 { v, _ := try(sigmoid(z[0])); return -v },
-		Grad: func(g, z []float64) {
-			at := sigmoid(z[0])
-			_, slope := f(at)
-			g[0] = -slope * at * (1 - at)
-		},
+	within := func(z []float64) (float64, []float64) {
+		at := sigmoid(z[0])
+		v, slope := try(at)
+		return -v, []float64{-slope * at * (1 - at)}
 	}
 	for _, s := range starts {
 		s = math.Min(math.Max(s, 1e-3), 1-1e-3)
-		// The result is ignored: try has kept the best point.
-		_, _ = optimize.Minimize(problem, []float64{math.Log(s / (1 - s))}, &optimize.Settings{MajorIterations: 50, GradientThreshold: 1e-9}, &optimize.LBFGS{})
+		descend(within, []float64{math.Log(s / (1 - s))}, 50, 1e-9)
 	}
 	return x, value
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 )
 
 // Gamma is a gamma distribution with density proportional to
@@ -92,7 +91,7 @@ func (p *Process) Fit() error {
 		return err
 	}
 	for _, start := range []Hyperparameters{best, New(p.dim, p.priors).theta} {
-		theta, value := p.descend(start)
+		theta, value := p.from(start)
 		if value < least {
 			best, least = theta, value
 		}
@@ -104,9 +103,9 @@ func (p *Process) Fit() error {
 // line search leaves the range of numbers.
 const reach = 12
 
-// descend runs L-BFGS from one start. Where it fails, the best point seen so
+// from runs L-BFGS from one start. Where it fails, the best point seen so
 // far is as good as any.
-func (p *Process) descend(start Hyperparameters) (Hyperparameters, float64) {
+func (p *Process) from(start Hyperparameters) (Hyperparameters, float64) {
 	best, least := start, math.Inf(1)
 	evaluate := func(z []float64) (float64, []float64) {
 		h, inside := hyperparameters(z)
@@ -122,12 +121,7 @@ func (p *Process) descend(start Hyperparameters) (Hyperparameters, float64) {
 		}
 		return value, gradient
 	}
-	problem := optimize.Problem{
-		Func: func(z []float64) float64 { v, _ := evaluate(z); return v },
-		Grad: func(g, z []float64) { _, gradient := evaluate(z); copy(g, gradient) },
-	}
-	// The result is ignored: evaluate has kept the best point.
-	_, _ = optimize.Minimize(problem, logarithms(start), &optimize.Settings{MajorIterations: 100, GradientThreshold: 1e-5}, &optimize.LBFGS{})
+	descend(evaluate, logarithms(start), 100, 1e-5)
 	return best, least
 }
 
