@@ -1,9 +1,6 @@
 package sched
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -204,23 +201,3 @@ func ReadInstance(r io.Reader) (*Instance, error) {
 
 // Write encodes the instance as indented JSON.
 func (in *Instance) Write(w io.Writer) error { return writeIndented(w, in) }
-
-// Hash returns the sha256 of the instance's canonical JSON, in hex. It does
-// not depend on the machine, on the formatting of the file it came from or on
-// the instance's name.
-func (in *Instance) Hash() string {
-	sum := sha256.Sum256(in.Canonical())
-	return hex.EncodeToString(sum[:])
-}
-
-// Canonical returns the instance's JSON in one line and without the name, of which
-// Hash is the sha256. ReadInstance reads it.
-func (in *Instance) Canonical() []byte {
-	anonymous := *in
-	anonymous.Name = ""
-	b, err := json.Marshal(&anonymous)
-	if err != nil { // only a NaN, which Validate refuses, could do this
-		panic("sched: JSON of an invalid instance: " + err.Error())
-	}
-	return b
-}
