@@ -1,6 +1,7 @@
 package children
 
 import (
+	"bufio"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -52,10 +53,15 @@ func serve(resolve bench.Resolve, in io.Reader, out io.Writer) error {
 	requests, failed := make(chan request), make(chan error, 1)
 	go func() {
 		defer close(requests)
-		dec := gob.NewDecoder(in)
+		from := bufio.NewReader(in) // which the decoder reads no further than it must
+		dec := gob.NewDecoder(from)
 		for {
 			var q request
-			switch err := dec.Decode(&q); {
+			err := dec.Decode(&q)
+			if err == nil {
+				q.jobs, err = after(from, q.Jobs)
+			}
+			switch {
 			case errors.Is(err, io.EOF):
 				return
 			case err != nil:
@@ -71,20 +77,25 @@ func serve(resolve bench.Resolve, in io.Reader, out io.Writer) error {
 	var current *sched.Instance
 	for q := range requests {
 		r := reply{}
-		var err error
 		if q.Instance != nil {
 			current = q.Instance
-			if q.Jobs != nil {
-				if current.Jobs, err = unpackJobs(q.Jobs); err != nil {
+			if q.jobs != nil {
+				var err error
+				if current.Jobs, err = unpackJobs(q.jobs); err != nil {
 					return err
 				}
 			}
-			q.Instance, q.Jobs = nil, nil
+			q.Instance, q.jobs = nil, nil
 		}
-		if r.Cell, err = run(ctx, resolve, &q, current); err != nil {
+		cell, err := run(ctx, resolve, &q, current)
+		if err != nil {
 			r.Error = err.Error()
 		}
+		r.Cell = len(cell)
 		if err := enc.Encode(&r); err != nil {
+			return err
+		}
+		if _, err := out.Write(cell); err != nil {
 			return err
 		}
 	}

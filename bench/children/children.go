@@ -13,6 +13,7 @@
 package children
 
 import (
+	"bufio"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -201,7 +202,8 @@ func (w *worker) greet(ctx context.Context) error {
 func (w *worker) receive(from *os.File) {
 	defer from.Close()
 	defer close(w.replies)
-	dec := gob.NewDecoder(from)
+	in := bufio.NewReader(from) // which the decoder reads no further than it must
+	dec := gob.NewDecoder(in)
 	var h hello
 	err := dec.Decode(&h)
 	if err == nil && h.Program != program.Identity() {
@@ -211,6 +213,9 @@ func (w *worker) receive(from *os.File) {
 	for {
 		var r reply
 		if dec.Decode(&r) != nil {
+			return
+		}
+		if r.cell, err = after(in, r.Cell); err != nil {
 			return
 		}
 		w.replies <- r
@@ -231,14 +236,18 @@ func (w *worker) run(ctx context.Context, c bench.Cell, p *Workers) bench.CellRe
 	limits := p.limits
 	q := request{ID: c.ID, Method: c.Method.Ref(), Version: c.Method.Version(), Objectives: c.Objectives, Prove: c.Prove, Limits: limits, Debug: p.Debug}
 	q.SHA256, q.Family, q.Seed = c.Instance.SHA256, c.Instance.Family, c.Instance.Seed
+	var jobs []byte
 	if c.Instance != w.current {
 		w.current = c.Instance
-		q.Instance, q.Jobs = packed(c.Instance.Instance)
+		q.Instance, jobs = packed(c.Instance.Instance)
+		q.Jobs = len(jobs)
 	}
 	sent := make(chan struct{})
 	go func() { // a child that has ended reads nothing: the pipe breaks
 		defer close(sent)
-		_ = w.enc.Encode(&q)
+		if w.enc.Encode(&q) == nil {
+			_, _ = w.in.Write(jobs)
+		}
 	}()
 	interrupted := ctx.Done()
 	ticker := time.NewTicker(sample)
@@ -313,14 +322,25 @@ func (w *worker) result(c bench.Cell, r reply) bench.CellResult {
 	if r.Error != "" {
 		return bench.CellResult{Cell: c, Err: errors.New(r.Error)}
 	}
-	out, err := bench.DecodeCell(c, r.Cell)
+	out, err := bench.DecodeCell(c, r.cell)
 	if err != nil {
 		return bench.CellResult{Cell: c, Err: fmt.Errorf("children: %w", err)}
 	}
 	return out
 }
 
+// after reads the bytes that follow a message.
+func after(in io.Reader, n int) ([]byte, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(in, b)
+	return b, err
+}
+
 // What travels through the pipes: the child sends a hello, and a reply to each request.
+// What is long follows its message as it is: gob would copy it four times.
 type (
 	hello   struct{ Program string } // its identity
 	request struct {
@@ -335,12 +355,16 @@ type (
 		SHA256, Family string // of the instance
 		Seed           uint64
 		Instance       *sched.Instance // nil for the one before
-		Jobs           []byte          // of the instance, if packed
+		Jobs           int             // how many bytes of packed jobs follow, if they are packed
+
+		jobs []byte // these
 
 		Stop bool // end the one before, with what it has: the child serves no other
 	}
 	reply struct {
-		Cell  []byte // the stored form of the result
+		Cell  int    // how many bytes follow, of the stored form of the result
 		Error string // instead of a result
+
+		cell []byte // these
 	}
 )
