@@ -78,12 +78,16 @@ func (c *Common) start(w *datasets.Window, m sched.Model, shrink int64) (*sched.
 		in.Slot = c.Round
 	}
 	jobs := w.List()
+	in.Jobs = make([]sched.Job, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		in.Jobs = append(in.Jobs, sched.Job{
+		in.Jobs[i] = sched.Job{
 			Name: j.ID, User: j.User, Group: j.Group, Weight: weights[i],
-			Release: (j.Submit - jobs[0].Submit) / sched.Time(shrink), Keys: c.KeysOf[j.ID],
-		})
+			Release: (j.Submit - jobs[0].Submit) / sched.Time(shrink),
+		}
+		if c.KeysOf != nil {
+			in.Jobs[i].Keys = c.KeysOf[j.ID]
+		}
 	}
 	return in, nil
 }
@@ -100,9 +104,9 @@ func (c *Common) finish(in *sched.Instance, err error) (*sched.Instance, error) 
 	return in, nil
 }
 
-// fits refuses a gang that the cluster cannot hold.
-func (c *Common) fits(j *datasets.Job) error {
-	if gpus := c.Cluster.GPUs(); j.Gang > gpus {
+// gangFits refuses a gang that a cluster of so many GPUs cannot hold.
+func gangFits(j *datasets.Job, gpus int) error {
+	if j.Gang > gpus {
 		return fmt.Errorf("job %q needs %d GPUs at once, the cluster has %d: use a larger cluster, or drop such jobs (tooLarge: drop in a suite)", j.ID, j.Gang, gpus)
 	}
 	return nil

@@ -162,17 +162,18 @@ func (o *GangOptions) complete() error {
 
 // rigid fills in jobs that are what the trace tells.
 func (o *GangOptions) rigid(w *datasets.Window, in *sched.Instance) error {
-	jobs := w.List()
+	jobs, gpus := w.List(), o.Cluster.GPUs()
+	stages := make([]sched.Stage, len(jobs)) // one for each, in one piece
 	for i := range jobs {
-		if err := o.fits(&jobs[i]); err != nil {
+		if err := gangFits(&jobs[i], gpus); err != nil {
 			return err
 		}
 		n, compute := divide(jobs[i].Run, o.Round, o.Iteration.V)
-		stage := sched.Stage{Replicas: jobs[i].Gang, Compute: compute}
-		if stage.Replicas > 1 {
-			stage.Params = o.Params
+		stages[i] = sched.Stage{Replicas: jobs[i].Gang, Compute: compute}
+		if jobs[i].Gang > 1 {
+			stages[i].Params = o.Params
 		}
-		in.Jobs[i].Iters, in.Jobs[i].Stages = n, []sched.Stage{stage}
+		in.Jobs[i].Iters, in.Jobs[i].Stages = n, stages[i:i+1:i+1]
 	}
 	for _, j := range w.Past(o.History) {
 		n, _ := divide(j.Run, o.Round, o.Iteration.V)

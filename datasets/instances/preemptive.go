@@ -121,10 +121,10 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 	if err != nil {
 		return nil, err
 	}
-	jobs := w.List()
+	jobs, gpus := w.List(), o.Cluster.GPUs()
 	for i := range jobs {
 		j := &jobs[i]
-		if err := o.fits(j); err != nil {
+		if err := gangFits(j, gpus); err != nil {
 			return nil, err
 		}
 		if err := o.train(&in.Jobs[i], j, w.Seed); err != nil {
@@ -134,7 +134,7 @@ func preemptive(w *datasets.Window, o *PreemptiveOptions) (*sched.Instance, erro
 	past := w.Before(o.Past)
 	for i := range past {
 		j := &past[i]
-		if err := o.fits(j); err != nil {
+		if err := gangFits(j, gpus); err != nil {
 			return nil, err
 		}
 		in.Past = append(in.Past, sched.Job{Name: j.ID, User: j.User, Group: j.Group, Weight: 1, Release: roundUp(j.Submit-past[0].Submit, o.Round), Keys: o.KeysOf[j.ID]})

@@ -211,10 +211,10 @@ func sharing(w *datasets.Window, o *SharingOptions) (*sched.Instance, error) {
 		}
 		return k.task, options[k], nil
 	}
-	jobs := w.List()
+	jobs, gpus := w.List(), o.Cluster.GPUs()
 	for i := range jobs {
 		j := &jobs[i]
-		if err := o.fits(j); err != nil {
+		if err := gangFits(j, gpus); err != nil {
 			return nil, err
 		}
 		task, list, err := accumulation(j)
