@@ -18,6 +18,9 @@ type Selection struct {
 	// MaxGPUs drops jobs whose gang is larger; 0 keeps all, and then Build
 	// refuses those that the cluster cannot hold.
 	MaxGPUs int
+	// Expect is about how many jobs there will be, to have room for them; 0 where
+	// nobody knows.
+	Expect int
 }
 
 // Trace holds the jobs of one trace in order of submission, with what
@@ -122,7 +125,7 @@ func NewTrace(rows iter.Seq2[Row, error], sel Selection) (*Trace, error) {
 
 // newTrace is NewTrace; source begins the errors that are not the rows' own.
 func newTrace(source string, rows iter.Seq2[Row, error], sel Selection) (*Trace, error) {
-	t := &Trace{}
+	t := &Trace{jobs: make([]Job, 0, sel.Expect)}
 	name := ""
 	for row, err := range rows {
 		if err != nil {

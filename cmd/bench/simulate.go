@@ -143,7 +143,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, path string) error 
 
 // load reads an instance, or a job list with the cluster of the flags. Of a job
 // list it returns the submit times too, as the file has them, by the name of the
-// job.
+// job: none where -o does not ask for them, but never nil.
 func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, error) {
 	if strings.HasSuffix(path, ".json") {
 		if len(f.given) > 0 {
@@ -164,7 +164,7 @@ func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, e
 	if err != nil {
 		return nil, nil, usageError("%w", err)
 	}
-	trace, err := datasets.NewTrace(list.Rows(), datasets.Selection{})
+	trace, err := datasets.NewTrace(list.Rows(), datasets.Selection{Expect: len(list.Jobs)})
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}
@@ -185,7 +185,10 @@ func (f *simulateFlags) load(path string) (*sched.Instance, map[string]string, e
 	if err != nil {
 		return nil, nil, usageError("%s: %w", path, err)
 	}
-	submits := make(map[string]string, len(list.Jobs))
+	submits := map[string]string{} // which only -o asks for
+	if f.out == "" {
+		return in, submits, nil
+	}
 	for i := range list.Jobs {
 		submits[list.Jobs[i].ID] = list.Jobs[i].Submit
 	}

@@ -214,16 +214,16 @@ func locate(fields []field, have []string) (found []field, at []int, err error) 
 // finish numbers and checks the rows.
 func (l *List) finish(path string) error {
 	width := len(strconv.Itoa(len(l.Jobs)))
-	seen := make(map[string]int, len(l.Jobs))
+	ascending := true
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
 		if j.ID == "" {
 			j.ID = fmt.Sprintf("%0*d", width, i+1)
 		}
-		if before, twice := seen[j.ID]; twice {
-			return fmt.Errorf("%s: jobs %d and %d both have the id %q", path, before, i+1, j.ID)
-		}
-		seen[j.ID] = i + 1
+		ascending = ascending && (i == 0 || shorter(l.Jobs[i-1].ID, j.ID))
+	}
+	if err := l.distinct(path, ascending); err != nil {
+		return err
 	}
 	if !l.sinceFirst() {
 		l.sinceFirstExactly()
@@ -233,6 +233,25 @@ func (l *List) finish(path string) error {
 		if err := row.Check(); err != nil {
 			return fmt.Errorf("%s: job %d: %w", path, i+1, err)
 		}
+	}
+	return nil
+}
+
+// shorter orders texts by length first, as ascending numbers are.
+func shorter(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+
+// distinct returns an error where an id is there twice, which it is not in ascending ones.
+func (l *List) distinct(path string, ascending bool) error {
+	if ascending {
+		return nil
+	}
+	seen := make(map[string]int, len(l.Jobs))
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		if before, twice := seen[j.ID]; twice {
+			return fmt.Errorf("%s: jobs %d and %d both have the id %q", path, before, i+1, j.ID)
+		}
+		seen[j.ID] = i + 1
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"yardstick/datasets/table"
@@ -35,12 +36,15 @@ func (l *List) readCSV(path string, fields []field) error {
 		var job Job
 		for i := range fields {
 			f := &fields[i]
-			number, text := 0.0, csv.Text(at[i])
-			there := text != ""
+			number, text, there := 0.0, "", false
 			if f.number != nil {
 				if number, there, err = csv.Number(at[i]); err != nil {
 					return err
 				}
+			}
+			if f.number == nil || f.isSubmit { // a copy of the text of every field would take more than the jobs
+				text = csv.Text(at[i])
+				there = there || f.number == nil && text != ""
 			}
 			if err := f.set(&job, number, text, there); err != nil {
 				return csv.Errorf(at[i], "%w", err)
@@ -52,9 +56,15 @@ func (l *List) readCSV(path string, fields []field) error {
 		if int64(len(l.Jobs)) == most {
 			return fmt.Errorf("%s: line %d: has more than the %d rows that are read; $%s raises that", path, csv.Line(), most, input.Rows.Variable)
 		}
+		if len(l.Jobs) == enough {
+			l.Jobs = slices.Grow(l.Jobs, csv.Rest(enough))
+		}
 		l.Jobs = append(l.Jobs, job)
 	}
 }
+
+// enough is after how many rows of a file it is clear how long they are.
+const enough = 1000
 
 func (l *List) readParquet(path string, fields []field) error {
 	file, err := table.Open(path)

@@ -47,6 +47,13 @@ func OpenCSV(path string) (*CSV, error) {
 // not open it.
 func (c *CSV) Size() int64 { return c.size }
 
+// Rest returns about how many records follow, by the length of those so far, of which there
+// are n; too few of a compressed file.
+func (c *CSV) Rest(n int) int {
+	read := c.reader.InputOffset()
+	return int(max(0, float64(c.size-read)/float64(read)*float64(n)*1.01))
+}
+
 // NewCSV reads the header from r. The name appears in errors.
 //
 // Errors: there is no header, a column name is empty or there twice, or r is
