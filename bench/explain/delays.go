@@ -2,7 +2,9 @@ package explain
 
 import (
 	"cmp"
+	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 )
 
@@ -47,7 +49,7 @@ func (e *Explanation) Delays(n int) []Delay {
 
 // delay finds what a job waited for.
 func (e *Explanation) delay(j int) Delay {
-	d := Delay{Job: j, From: e.firstReference[j], To: e.first[j], Lacked: new(big.Int)}
+	d := Delay{Job: j, From: e.firstReference[j], To: e.first[j]}
 	need := int64(0)
 	for i := range e.Reference.Pieces {
 		if p := &e.Reference.Pieces[i]; p.Job == j && p.Start == d.From {
@@ -67,17 +69,27 @@ func (e *Explanation) delay(j int) Delay {
 	}
 	slices.Sort(times)
 	times = slices.Compact(times)
-	held := map[int]*big.Int{}
+	var lackedInAll wide
+	held := make([]wide, len(e.Jobs))
 	var running []Piece
+	free, end := e.GPUs, int64(math.MaxInt64) // end is the earliest of those that run
 	for k := range len(times) - 1 {
 		at, last := times[k], times[k+1]-times[k]
-		running = slices.DeleteFunc(running, func(p Piece) bool { return p.End <= at })
-		for len(there) > 0 && there[0].Start <= at {
-			running, there = append(running, there[0]), there[1:]
+		if end <= at {
+			end = math.MaxInt64
+			running = slices.DeleteFunc(running, func(p Piece) bool {
+				if p.End <= at {
+					free += p.GPUs
+					return true
+				}
+				end = min(end, p.End)
+				return false
+			})
 		}
-		free := e.GPUs
-		for i := range running {
-			free -= running[i].GPUs
+		for len(there) > 0 && there[0].Start <= at {
+			running = append(running, there[0])
+			free, end = free-there[0].GPUs, min(end, there[0].End)
+			there = there[1:]
 		}
 		lacked := max(0, need-free)
 		if lacked == 0 {
@@ -90,17 +102,33 @@ func (e *Explanation) delay(j int) Delay {
 			if part == 0 {
 				continue
 			}
-			amount := new(big.Int).Mul(big.NewInt(part), big.NewInt(last))
-			d.Lacked.Add(d.Lacked, amount)
-			if held[p.Job] == nil {
-				held[p.Job] = new(big.Int)
-			}
-			held[p.Job].Add(held[p.Job], amount)
+			lackedInAll.add(part, last)
+			held[p.Job].add(part, last)
 		}
 	}
-	for job, amount := range held {
-		d.By = append(d.By, Blame{job, amount})
+	d.Lacked = lackedInAll.value()
+	for job := range held {
+		if held[job] != (wide{}) {
+			d.By = append(d.By, Blame{job, held[job].value()})
+		}
 	}
 	slices.SortFunc(d.By, func(a, b Blame) int { return cmp.Or(b.Held.Cmp(a.Held), cmp.Compare(a.Job, b.Job)) })
 	return d
+}
+
+// wide is a sum of 128 bits. A job lacks fewer than 2^63 thousandths of GPUs for less than
+// 2^52 microseconds.
+type wide struct{ high, low uint64 }
+
+// add adds the product of two numbers that are not negative.
+func (w *wide) add(a, b int64) {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	sum, carry := bits.Add64(w.low, low, 0)
+	w.low = sum
+	w.high += high + carry
+}
+
+func (w wide) value() *big.Int {
+	v := new(big.Int).SetUint64(w.high)
+	return v.Lsh(v, 64).Or(v, new(big.Int).SetUint64(w.low))
 }
