@@ -119,11 +119,23 @@ func startOf(seg *sched.Segment) sched.Time { return seg.Start }
 
 func endOf(seg *sched.Segment) sched.Time { return seg.End }
 
-// sort sorts indices of segments by a key, and does nothing if they are.
+// sort sorts indices of segments by a key, and does nothing if they are. The keys lie beside
+// the indices, as segments are far apart.
 func (c *checker) sort(index []int32, key func(*sched.Segment) sched.Time) {
-	byKey := func(a, b int32) int { return cmp.Compare(key(&c.s.Segments[a]), key(&c.s.Segments[b])) }
-	if !slices.IsSortedFunc(index, byKey) {
-		slices.SortFunc(index, byKey)
+	if slices.IsSortedFunc(index, func(a, b int32) int { return cmp.Compare(key(&c.s.Segments[a]), key(&c.s.Segments[b])) }) {
+		return
+	}
+	type keyed struct {
+		key     sched.Time
+		segment int32
+	}
+	list := make([]keyed, len(index))
+	for k, i := range index {
+		list[k] = keyed{key(&c.s.Segments[i]), i}
+	}
+	slices.SortFunc(list, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	for k := range list {
+		index[k] = list[k].segment
 	}
 }
 
