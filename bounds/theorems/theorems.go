@@ -200,9 +200,10 @@ func sum(terms ...*big.Rat) *big.Rat {
 	}
 }
 
-func product(factors ...*big.Rat) *big.Rat {
-	total := big.NewRat(1, 1)
-	for _, f := range factors {
+// product multiplies at least two factors.
+func product(a, b *big.Rat, more ...*big.Rat) *big.Rat {
+	total := new(big.Rat).Mul(a, b)
+	for _, f := range more {
 		total.Mul(total, f)
 	}
 	return total
