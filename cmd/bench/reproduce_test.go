@@ -222,6 +222,27 @@ func checkOutput(t *testing.T, item *reproduce.Item, out *reproduce.Output) {
 	t.Logf("%s", text.String())
 }
 
+// TestPrimalDualScales: the suite of the primal-dual paper has an instance for every
+// family and draw at the scales that its page names, however little its servers have.
+func TestPrimalDualScales(t *testing.T) {
+	t.Parallel()
+	scales := []float64{0.1}
+	if tier.All() {
+		scales = []float64{0.1, 0.2}
+	}
+	for _, scale := range scales {
+		for seed := range uint64(5) {
+			s, err := reproduce.Suite("primal-dual", scale, seed+1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bench.NewPlan(s, catalogue.Resolve); err != nil {
+				t.Errorf("scale %v, seed %d: %v", scale, seed+1, err)
+			}
+		}
+	}
+}
+
 // TestReproduceShares: items of one suite run it once, and at another scale not
 // at all with its results.
 func TestReproduceShares(t *testing.T) {

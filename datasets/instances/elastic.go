@@ -95,7 +95,9 @@ func paperSettings() settings {
 // ten sizes; the first server is always a p3.16xlarge, which can hold one worker
 // and one parameter server of any type, so that every job can run; the paper
 // fixes the number of servers and tunes their capacities, as Capacity does; how
-// it shares them out it does not say, here in proportion to EC2's sizes. What a job asks for is D_j workers of its
+// it shares them out it does not say, here in proportion to EC2's sizes, and where no
+// server is then left large enough to hold anything, the first takes from the others
+// what one worker and one parameter server need. What a job asks for is D_j workers of its
 // fastest type and, if not Ring, as many parameter servers of its fastest type
 // as take all workers' gradients at once. A weight is drawn only if the trace
 // has none.
@@ -127,13 +129,11 @@ func elastic(w *datasets.Window, o *ElasticOptions) (*sched.Instance, error) {
 		in.Jobs[i].Load = o.Startup
 	}
 	if len(o.Cluster.Servers) == 0 {
-		if in.Cluster.Servers, err = o.servers(w.Seed, in); err != nil {
-			return nil, err
-		}
+		in.Cluster.Servers = o.servers(w.Seed, in)
 		in.Cluster.Inter, in.Cluster.Intra = 3_125_000_000, 300_000_000_000
 	}
 	o.limit(in)
-	if !canStart(in) {
+	if !canStart(in) && !(o.shared() && makeRoom(in)) {
 		return nil, errors.New("no job can run: the given servers hold no worker of any type, or none together with a parameter server; use larger ones")
 	}
 	return in, nil
@@ -246,16 +246,19 @@ func ec2() [][resources]int64 {
 	}
 }
 
+// shared reports whether a number of servers share a capacity.
+func (o *ElasticOptions) shared() bool {
+	return len(o.Cluster.Servers) == 0 && o.Servers.OK && o.Capacity.OK
+}
+
 // servers draws the cluster.
-//
-// Errors: a server would be left without some resource.
-func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) ([]sched.Server, error) {
+func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) []sched.Server {
 	ideal := idealDemand(in)
 	kinds := ec2()
 	r := draw(seed, "servers", "")
 	var list []sched.Server
 	var total [resources]int64
-	scaled := o.Servers.OK && o.Capacity.OK
+	scaled := o.shared()
 	enough := func() bool {
 		if o.Servers.OK {
 			return len(list) == o.Servers.V
@@ -277,25 +280,22 @@ func (o *ElasticOptions) servers(seed uint64, in *sched.Instance) ([]sched.Serve
 		}
 	}
 	if !scaled {
-		return list, nil
+		return list
 	}
 	for i := range total {
 		most := int64(math.Round(o.Capacity.V * float64(ideal[i])))
-		if !share(list, i, most, total[i]) {
-			return nil, fmt.Errorf("capacity is %v: that is %d of resource %s, too little to be shared by %d servers: have fewer of these, or more jobs",
-				o.Capacity.V, most, in.Elastic.Resources[i], len(list))
-		}
+		share(list, i, most, total[i])
 	}
 	for h := range list {
 		list[h].GPUs = int(list[h].Capacity[resourceGPU])
 	}
-	return list, nil
+	return list
 }
 
 // share gives the servers so much of a resource together, in proportion to the total that
 // they have, rounded by largest remainders; one that would get nothing takes a unit from
-// the one with most. It is false if there are more servers than units.
-func share(list []sched.Server, resource int, most, total int64) bool {
+// the one with most, as long as there are units for all.
+func share(list []sched.Server, resource int, most, total int64) {
 	type part struct{ server, rest int64 }
 	parts := make([]part, len(list))
 	left := most
@@ -310,15 +310,57 @@ func share(list []sched.Server, resource int, most, total int64) bool {
 	for _, x := range parts[:left] {
 		list[x.server].Capacity[resource]++
 	}
-	if most < int64(len(list)) {
-		return false
-	}
 	for h := range list {
-		if list[h].Capacity[resource] == 0 {
+		if list[h].Capacity[resource] == 0 && most >= int64(len(list)) {
 			rich := slices.MaxFunc(list, func(a, b sched.Server) int { return cmp.Compare(a.Capacity[resource], b.Capacity[resource]) })
 			rich.Capacity[resource]-- // shared with the list's
 			list[h].Capacity[resource] = 1
 		}
+	}
+}
+
+// makeRoom moves resources to the first server from those that have most, a unit at a
+// time, until it holds the worker and, without Ring, the parameter server whose largest
+// share of what all servers have is least, the first of equal ones. It is false, and
+// moves nothing, if all have too little.
+func makeRoom(in *sched.Instance) bool {
+	list := in.Cluster.Servers
+	var total [resources]int64
+	for h := range list {
+		for k, v := range list[h].Capacity {
+			total[k] += v
+		}
+	}
+	servers := in.Elastic.Servers
+	if in.Jobs[0].Elastic.Ring {
+		servers = []sched.Container{{Demand: make([]int64, resources)}}
+	}
+	var least []int64
+	lowest := math.Inf(1)
+	for _, w := range in.Elastic.Workers {
+		for _, s := range servers {
+			both, share := make([]int64, resources), 0.0
+			for k := range both {
+				both[k] = w.Demand[k] + s.Demand[k]
+				share = max(share, float64(both[k])/float64(total[k]))
+			}
+			if share < lowest {
+				least, lowest = both, share
+			}
+		}
+	}
+	if lowest > 1 {
+		return false
+	}
+	for k := range least {
+		for list[0].Capacity[k] < least[k] {
+			rich := slices.MaxFunc(list[1:], func(a, b sched.Server) int { return cmp.Compare(a.Capacity[k], b.Capacity[k]) })
+			rich.Capacity[k]-- // shared with the list's
+			list[0].Capacity[k]++
+		}
+	}
+	for h := range list {
+		list[h].GPUs = int(list[h].Capacity[resourceGPU])
 	}
 	return true
 }

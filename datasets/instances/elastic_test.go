@@ -147,8 +147,69 @@ func TestElasticCapacity(t *testing.T) {
 	}
 	o := elasticOptions()
 	o.Servers, o.Capacity = datasets.Some(5000), datasets.Some(0.2)
-	if _, err := Elastic(w, o); err == nil || !strings.Contains(err.Error(), "too little to be shared by 5000 servers") {
-		t.Errorf("5000 servers: %v", err)
+	in := must(t)(Elastic(w, o))
+	gpus, ideal := int64(0), idealDemand(in)
+	for h, s := range in.Cluster.Servers {
+		if gpus += s.Capacity[resourceGPU]; s.Capacity[resourceGPU] > 1 && h > 0 {
+			t.Errorf("server %d has %d GPUs where others have none", h, s.Capacity[resourceGPU])
+		}
+	}
+	if want := int64(math.Round(0.2 * float64(ideal[resourceGPU]))); gpus != want || want >= 5000 {
+		t.Errorf("5000 servers have %d GPUs, want %d", gpus, want)
+	}
+}
+
+// TestElasticRoom: few jobs on many servers, of which each gets too little for any
+// container: the first then holds what one job needs, and nothing else changes but by what
+// it took. Instances with room stay as they were shared out.
+func TestElasticRoom(t *testing.T) {
+	made := 0
+	for seed := range uint64(40) {
+		for _, ring := range []bool{false, true} {
+			for _, kind := range []int{0, 1, 8} {
+				w := &windows(t, rows(200), datasets.Slice{Jobs: 4, At: datasets.At{Rule: datasets.AtIndex, Index: 100}}, seed)[0]
+				o := elasticOptions()
+				o.Ring, o.WorkerType, o.Servers, o.Capacity = ring, kind, datasets.Some(20), datasets.Some(0.35)
+				in := must(t)(Elastic(w, o))
+				if !canStart(in) {
+					t.Fatalf("seed %d, rings %v, type %d: no job can run on %v", seed, ring, kind, in.Cluster.Servers)
+				}
+				o.WorkerType = 0
+				all := must(t)(Elastic(w, o))
+				shared := o.servers(w.Seed, all)
+				taken := false
+				for k := range resources {
+					want, got := int64(0), int64(0)
+					for h, s := range in.Cluster.Servers {
+						want, got = want+shared[h].Capacity[k], got+s.Capacity[k]
+						if s.Capacity[k] < 0 || h > 0 && s.Capacity[k] > shared[h].Capacity[k] || k == resourceGPU && s.GPUs != int(s.Capacity[k]) {
+							t.Errorf("seed %d, rings %v, type %d: server %d has %v with %d GPUs of %v", seed, ring, kind, h, s.Capacity, s.GPUs, shared[h].Capacity)
+						}
+						taken = taken || s.Capacity[k] != shared[h].Capacity[k]
+					}
+					if got != want {
+						t.Errorf("seed %d, rings %v, type %d: %d of resource %d, want %d", seed, ring, kind, got, k, want)
+					}
+				}
+				before := *in
+				before.Cluster.Servers = shared
+				if taken == canStart(&before) {
+					t.Errorf("seed %d, rings %v, type %d: as shared a job can run: %v, and the first server took from others: %v", seed, ring, kind, !taken, taken)
+				}
+				if taken {
+					made++
+				}
+			}
+		}
+	}
+	if made < 10 {
+		t.Errorf("room was made %d times", made)
+	}
+	w := &windows(t, rows(200), datasets.Slice{Jobs: 1, At: datasets.At{Rule: datasets.AtIndex, Index: 100}}, 1)[0]
+	o := elasticOptions()
+	o.Servers, o.Capacity = datasets.Some(2), datasets.Some(0.01)
+	if _, err := Elastic(w, o); err == nil || !strings.Contains(err.Error(), "no job can run") {
+		t.Errorf("next to nothing: %v", err)
 	}
 }
 
