@@ -163,7 +163,14 @@ func (a *app) draw(ctx context.Context, item *reproduce.Item, seed uint64, f rep
 		}
 		in.Runs = append(in.Runs, run)
 	}
-	return a.makeItem(ctx, item, in, f, again)
+	out, err := a.makeItem(ctx, item, in, f, again)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := item.Workload(in); ok {
+		out.Tables = append(out.Tables, t)
+	}
+	return out, nil
 }
 
 // makeItem makes an item. The parts that it computes are kept in a journal in the item's
