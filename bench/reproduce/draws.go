@@ -195,10 +195,13 @@ func combineFigures(draws []*Output, i int) chart.Figure {
 	return f
 }
 
+// orderingsTitle is what the heading of the table of orderings begins with.
+const orderingsTitle = "Orderings"
+
 // orderingTable says on how many draws each ordering holds: those that the outputs
 // state, and those of neighbours in every column of published numbers.
 func orderingTable(draws []*Output) Table {
-	t := Table{Title: fmt.Sprintf("Orderings on %d draws; ratio of the upper to the lower, its median and a paired bootstrap interval of 95 %%", len(draws)),
+	t := Table{Title: fmt.Sprintf("%s on %d draws; ratio of the upper to the lower, its median and a paired bootstrap interval of 95 %%", orderingsTitle, len(draws)),
 		Columns: []string{"ordering", "holds on", "ratio", "interval", "verdict"}}
 	ratios := map[string][]float64{}
 	var claims []string

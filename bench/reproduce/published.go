@@ -1,7 +1,9 @@
 package reproduce
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -46,6 +48,31 @@ func numberTable(draws []*Output) Table {
 		}
 	}
 	return t
+}
+
+// VerdictColumns are the columns of WriteVerdicts.
+func VerdictColumns() []string {
+	return []string{"item", "scale", "seed", "draws", "kind", "statement", "theirs", "ours", "holds_on", "ratio", "interval", "verdict"}
+}
+
+// WriteVerdicts writes the published numbers and the orderings of an output of draws from
+// a seed on as rows of comma-separated values: ours is a median with its range, holds_on on
+// how many draws ours is above theirs, or the ordering holds.
+func (i *Item) WriteVerdicts(w io.Writer, o *Output, scale float64, seed uint64, draws int) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{VerdictColumns()}
+	for _, t := range o.Tables {
+		for _, row := range t.Rows {
+			head := []string{i.Name, fmt.Sprint(scale), fmt.Sprint(seed), fmt.Sprint(draws)}
+			switch {
+			case strings.HasPrefix(t.Title, numbersTitle):
+				rows = append(rows, append(append(head, "number"), row...))
+			case strings.HasPrefix(t.Title, orderingsTitle):
+				rows = append(rows, append(append(head, "ordering", row[0], "", ""), row[1:]...))
+			}
+		}
+	}
+	return c.WriteAll(rows)
 }
 
 // side says on which side of a published number ours is.

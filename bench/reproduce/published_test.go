@@ -12,7 +12,8 @@ import (
 func TestNumberTable(t *testing.T) {
 	draw := func(a, b, c, d string) *Output {
 		return &Output{Tables: []Table{{Title: "JCT", Columns: []string{"method", "mean, h", "paper, h"}, Rows: [][]string{
-			{"both", a, "10"}, {"over", b, "10"}, {"under", c, "10"}, {"lost", d, "10"}, {"unpublished", "7", absent}}}}}
+			{"both", a, "10"}, {"over", b, "10"}, {"under", c, "10"}, {"lost", d, "10"}, {"unpublished", "7", absent}}}},
+			Orderings: []Ordering{{"a below b", 1, 2}}}
 	}
 	draws := []*Output{draw("8", "11", "1", "3"), draw("9", "12", "2", "3"), draw("9.5", "13", "2", absent), draw("11", "14", "3", "3"), draw("12", "15", "4", "3")}
 	table := numberTable(draws)
@@ -36,6 +37,20 @@ func TestNumberTable(t *testing.T) {
 	out := Combine(draws)
 	if !strings.HasPrefix(out.Tables[1].Title, numbersTitle) {
 		t.Errorf("tables %v", out.Tables)
+	}
+	var text strings.Builder
+	if err := (&Item{Name: "item"}).WriteVerdicts(&text, out, 0.5, 3, len(draws)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+	if err != nil || len(rows) != 1+len(want)+1 {
+		t.Fatalf("%v: %v", err, rows)
+	}
+	if got := strings.Join(rows[1][:9], "|"); got != "item|0.5|3|5|number|JCT: both: mean, h|10|9.5 (8 to 12)|2 of 5" {
+		t.Error(got)
+	}
+	if got := strings.Join(rows[4][4:], "|"); got != "ordering|a below b|||5 of 5|2.000|2.000 to 2.000|holds" {
+		t.Error(got)
 	}
 	out.Unpublished()
 	for _, x := range out.Tables {

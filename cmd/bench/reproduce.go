@@ -37,8 +37,8 @@ func (a *app) reproduceCommand() *cobra.Command {
 		Long: `Runs the suite behind a table or figure of a paper, at the paper's own job count and
 cluster or at a scale of it, prints our numbers beside the published ones and says
 what differs and why. Everything random is drawn several times: the numbers are
-medians with their ranges, and the orderings say on how many draws they hold. Figures
-are written as SVG. Items that are made of one suite
+medians with their ranges, and the orderings say on how many draws they hold; both are
+written as CSV too, and figures as SVG. Items that are made of one suite
 share its results, in results/reproduce/suites, or in the directory given. Without
 a name, lists what there is. Interrupted, the same command goes on where it was.`,
 		Example: `  bench reproduce
@@ -142,7 +142,11 @@ func (a *app) reproduce(ctx context.Context, name string, f reproduceFlags) erro
 	case f.scale != 1:
 		fmt.Fprintf(&text, "\nAt scale %v: that fraction of the paper's jobs on its cluster. The load is not the paper's, and its numbers are left out.\n", f.scale)
 	}
-	path := filepath.Join(f.out, name+".txt")
+	path := filepath.Join(f.out, name+".csv")
+	if err := a.writeFile(path, func(w io.Writer) error { return item.WriteVerdicts(w, out, f.scale, f.seed, f.draws) }); err != nil {
+		return err
+	}
+	path = filepath.Join(f.out, name+".txt")
 	if err := a.writeFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text.String()); return err }); err != nil {
 		return err
 	}
