@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,6 +119,28 @@ func TestPrimalDualTables(t *testing.T) {
 	}
 	if got := strings.Join(primalDualMade(t, "primal-dual-fig7").Notes, ""); got != "at most 10.0 s; the paper: less than 120 s" {
 		t.Error(got)
+	}
+}
+
+// TestPrimalDualOrderings: claims of the paper are stated with the side that it says is less
+// first; a rank of 1 to 7 is what the schedulers cost.
+func TestPrimalDualOrderings(t *testing.T) {
+	for item, want := range map[string]Ordering{
+		"primal-dual-fig2":  {"jobs 20: A_online below Tiresias by 30 %", 21, 0.7 * 141},
+		"primal-dual-fig5":  {"jobs 100: A_online, literal below DRF", 301, 501},
+		"primal-dual-fig3":  {"A_online: less with servers 50 than with 150", 101, 101},
+		"primal-dual-fig4":  {"parameter servers: less with F times 1 than with 1e+06", 101, 401},
+		"primal-dual-fig7":  {"A_online, Ring-AllReduce: below 120 s", 10, 120},
+		"primal-dual-fig8":  {"Ring-AllReduce, jobs 20: more weight by A_maxweight than by density", 61, 21},
+		"primal-dual-fig9":  {"parameter servers: the choice of all types below the best single one", 101, 201},
+		"primal-dual-fig10": {"Ring-AllReduce: less with workers 50 than with 5", 101, 401},
+		"primal-dual-fig11": {"parameter servers: less with F times 1e+06 than with 1", 101, 401},
+	} {
+		out := primalDualMade(t, item)
+		i := slices.IndexFunc(out.Orderings, func(o Ordering) bool { return o.Claim == want.Claim })
+		if i < 0 || math.Abs(out.Orderings[i].Lower-want.Lower) > 1e-9 || math.Abs(out.Orderings[i].Upper-want.Upper) > 1e-9 {
+			t.Errorf("%s: %v, want %v", item, out.Orderings, want)
+		}
 	}
 }
 

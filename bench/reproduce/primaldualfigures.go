@@ -53,6 +53,7 @@ func primalDualOnline(in Input, ring string, families func(string) bool, x func(
 	out := &Output{Tables: []Table{primalDualTable(title+", mean of three trials, and over the best proven bound", axis, 2, true, curves)}}
 	out.Figures = append(out.Figures, primalDualFigure(title, axis, "10^6 weight × hours", curves))
 	out.Notes = append(primalDualAgainst(&curves[0], curves[1:]), primalDualTrend(&curves[0], axis)...)
+	out.Orderings = append(primalDualBelow(curves, axis), primalDualRising(&curves[0], axis)...)
 	return out, nil
 }
 
@@ -109,8 +110,13 @@ func primalDualFactor(family string) func(context.Context, Input) (*Output, erro
 		f := primalDualFigure(title, "factor of F", unit, curves)
 		f.LogX = true
 		out.Figures = append(out.Figures, f)
+		claim := primalDualRising
+		if family == "weight-factor" {
+			claim = primalDualFalling
+		}
 		for i := range curves {
 			out.Notes = append(out.Notes, primalDualTrend(&curves[i], "F times")...)
+			out.Orderings = append(out.Orderings, claim(&curves[i], "F times")...)
 		}
 		return out, nil
 	}
@@ -129,6 +135,7 @@ func primalDualTypes(_ context.Context, in Input) (*Output, error) {
 		return nil, err
 	}
 	for _, c := range curves {
+		out.Orderings = append(out.Orderings, primalDualChoice(&c)...)
 		any, ok := c.at(0)
 		if !ok || len(c.x) < 2 {
 			continue
@@ -147,6 +154,7 @@ func primalDualWorkers(_ context.Context, in Input) (*Output, error) {
 	}
 	for i := range curves {
 		out.Notes = append(out.Notes, primalDualTrend(&curves[i], "workers")...)
+		out.Orderings = append(out.Orderings, primalDualFalling(&curves[i], "workers")...)
 	}
 	return out, nil
 }
@@ -193,10 +201,12 @@ func primalDualTimes(_ context.Context, in Input) (*Output, error) {
 	out := &Output{Tables: []Table{primalDualTable(title+", mean of three trials", "jobs", 2, false, curves)}}
 	out.Figures = append(out.Figures, primalDualFigure(title, "jobs", "seconds", curves))
 	most := 0.0
-	for _, c := range curves {
+	for i, c := range curves {
 		for _, v := range c.mean {
 			most = max(most, v)
 		}
+		out.Orderings = append(out.Orderings, Ordering{c.name + ": below 120 s", slices.Max(c.mean), 120})
+		out.Orderings = append(out.Orderings, primalDualRising(&curves[i], "jobs")...)
 	}
 	out.Notes = []string{fmt.Sprintf("at most %.1f s; the paper: less than 120 s", most)}
 	return out, nil
@@ -219,6 +229,11 @@ func primalDualWeight(_ context.Context, in Input) (*Output, error) {
 		out.Figures = append(out.Figures, primalDualFigure(title, "jobs", "10^3 weight", curves))
 		for _, note := range primalDualAgainst(&curves[0], curves[1:]) {
 			out.Notes = append(out.Notes, a.name+": "+note)
+		}
+		for i, x := range curves[0].x {
+			if greedy, ok := curves[len(curves)-1].at(x); ok {
+				out.Orderings = append(out.Orderings, Ordering{fmt.Sprintf("%s, jobs %g: more weight by A_maxweight than by density", a.name, x), greedy, curves[0].mean[i]})
+			}
 		}
 	}
 	return out, nil
@@ -247,6 +262,7 @@ func primalDualWeightByServers(_ context.Context, in Input) (*Output, error) {
 	out.Figures = append(out.Figures, primalDualFigure(title, "servers", "10^3 weight", curves))
 	for i := range curves {
 		out.Notes = append(out.Notes, primalDualTrend(&curves[i], "servers")...)
+		out.Orderings = append(out.Orderings, primalDualFalling(&curves[i], "servers")...)
 	}
 	return out, nil
 }
