@@ -3,8 +3,10 @@
     python3 -m venv solvers && solvers/bin/pip install -r requirements.txt
     solvers/bin/python compare.py --bench bench --jobs 20 --load 0.65 --objective makespan --limit 20
 
-Every solver has one thread and the same limit of time, and is told nothing but the
-instance. Instances are built by bench from the generator sjf-bsbf-testbed, seeds 1 to 10,
+Every solver has one thread and the same limit of processor time, user and system of all
+its processes, and is told nothing but the instance. What Python takes to start and to build
+a model is not counted. Who has used the limit is interrupted, and answers with what it has
+by then. (Linux: times are read from /proc.) Instances are built by bench from the generator sjf-bsbf-testbed, seeds 1 to 10,
 with all times multiples of ten seconds and place without effect, so that the programs
 below are exact. What a solver returns is checked and costed by bench score; its optima
 and bounds are its own claims, ours are proven.
@@ -18,11 +20,13 @@ import argparse
 import csv
 import json
 import math
+import os
 import re
-import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 SLOT = 10  # seconds
@@ -60,7 +64,57 @@ class Instance:
         self.horizon = max(r for r, _, _ in self.jobs) + math.ceil(work / busy) + max(d for _, _, d in self.jobs)
 
 
-def cpsat(instance, objective, limit, energy):
+def used(pid):
+    """Seconds of processor time of a process and of those that it started, ended ones included."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        others = [t for t in os.listdir(f"/proc/{pid}/task") if t != str(pid)]
+        for t in others:
+            children += Path(f"/proc/{pid}/task/{t}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(used(c) for c in children)
+
+
+READY = "ready"  # the line that ends what is not counted
+
+
+def limited(command, limit, announced):
+    """Runs a command until it has used so much processor time, and then interrupts it.
+
+    What it takes until it says that it is ready, if that is announced, is not counted.
+    Returns what it printed, and the seconds counted.
+    """
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    start = 0.0
+    if announced:
+        if p.stdout.readline().strip() != READY:
+            sys.exit(f"compare.py: {command}: {p.communicate()[1]}")
+        start = used(p.pid)
+    took, interrupted = 0.0, False
+    while True:
+        # A process that has ended keeps its times until it is waited for.
+        if os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            took = used(p.pid) - start
+            break
+        took = used(p.pid) - start
+        if took >= limit and not interrupted:
+            p.send_signal(signal.SIGINT)
+            interrupted = True
+        time.sleep(0.02)
+    out, err = p.stdout.read(), p.stderr.read()
+    p.wait()
+    if p.returncode not in (0, 130):
+        sys.exit(f"compare.py: {command}: exit code {p.returncode}: {err}")
+    return out, took
+
+
+def ready():
+    print(READY, flush=True)
+
+
+def cpsat(instance, objective, energy):
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -76,13 +130,13 @@ def cpsat(instance, objective, limit, energy):
         model.minimize(sum(s + d - r for s, (r, _, d) in zip(starts, instance.jobs)))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.max_time_in_seconds = limit
     if energy:
         solver.parameters.use_timetable_edge_finding_in_cumulative = True
         solver.parameters.use_overload_checker_in_cumulative = True
         solver.parameters.use_energetic_reasoning_in_no_overlap_2d = True
         solver.parameters.linearization_level = 2
-    status = solver.solve(model)
+    ready()
+    status = solver.solve(model)  # an interrupt ends the search
     found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return ([solver.value(s) for s in starts] if found else None), solver.best_objective_bound
 
@@ -107,13 +161,12 @@ def held(instance, columns):
     return rows
 
 
-def highs(instance, objective, limit):
+def highs(instance, objective):
     import highspy
 
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     h.setOptionValue("threads", 1)
-    h.setOptionValue("time_limit", float(limit))
     h.setOptionValue("mip_rel_gap", 0.0)
     columns = program(instance, objective)
     integer = highspy.HighsVarType.kInteger
@@ -130,7 +183,9 @@ def highs(instance, objective, limit):
         for j, ks in enumerate(own):
             ends = [float(-(columns[k][1] + instance.jobs[j][2])) for k in ks]
             h.addRow(0, highspy.kHighsInf, len(ks) + 1, [last.index] + [x[k].index for k in ks], [1.0] + ends)
-    h.run()
+    h.HandleKeyboardInterrupt = True
+    ready()
+    h.solve()
     info = h.getInfo()
     starts = None
     if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
@@ -139,12 +194,11 @@ def highs(instance, objective, limit):
     return starts, info.mip_dual_bound
 
 
-def scip(instance, objective, limit):
+def scip(instance, objective):
     import pyscipopt
 
     m = pyscipopt.Model()
     m.hideOutput()
-    m.setParam("limits/time", limit)
     m.setParam("lp/threads", 1)
     columns = program(instance, objective)
     x = [m.addVar(vtype="B", obj=cost) for _, _, cost in columns]
@@ -160,7 +214,8 @@ def scip(instance, objective, limit):
         last = m.addVar(lb=0, ub=instance.horizon, obj=1)
         for j, ks in enumerate(own):
             m.addCons(last >= pyscipopt.quicksum((columns[k][1] + instance.jobs[j][2]) * x[k] for k in ks))
-    m.optimize()
+    ready()
+    m.optimize()  # an interrupt ends the search
     starts = None
     if m.getNSols() > 0:
         starts = [next(columns[k][1] for k in ks if m.getVal(x[k]) > 0.5) for ks in own]
@@ -182,44 +237,37 @@ def recomputed(bench, path, instance, objective, starts, folder):
     return sum(e - r * SLOT for e, (r, _, _) in zip(ends, instance.jobs))
 
 
-def ours(bench, path, objective, limit, folder):
+def ours(bench, path, objective, limit):
     """Cost, bound and seconds of processor time of bench solve."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run(
-        [bench, "solve", path, "--quiet", "--objective", objective, "--time-limit", f"{limit}s"],
-        check=True, capture_output=True, text=True,
-    ).stdout
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out, took = limited([bench, "solve", path, "--quiet", "--objective", objective], limit, announced=False)
     cost = float(re.search(r"^schedule +([0-9.]+)", out, re.M)[1])
     bound = float(re.search(r"^lower bound +([0-9.]+)", out, re.M)[1])
-    return cost, bound, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cost, bound, took
 
 
 OTHERS = {
-    "CP-SAT": lambda i, o, l: cpsat(i, o, l, False),
-    "CP-SAT +energy": lambda i, o, l: cpsat(i, o, l, True),
+    "CP-SAT": lambda i, o: cpsat(i, o, False),
+    "CP-SAT +energy": lambda i, o: cpsat(i, o, True),
     "HiGHS": highs,
     "SCIP": scip,
 }
 
 
-def one(solver, path, objective, limit):
+def one(solver, path, objective):
     """Runs one of the other solvers in this process: its starts and its bound."""
-    starts, bound = OTHERS[solver](Instance(path), objective, limit)
+    starts, bound = OTHERS[solver](Instance(path), objective)
     print(json.dumps({"starts": starts, "bound": bound if math.isfinite(bound) else 0}))
 
 
 def theirs(solver, args, path, folder):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, __file__, "--one", solver, "--path", path, "--objective", args.objective, "--limit", str(args.limit)]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, __file__, "--one", solver, "--path", path, "--objective", args.objective]
+    out, took = limited(command, args.limit, announced=True)
     answer = json.loads(out.splitlines()[-1])
     cost = math.inf
     if answer["starts"] is not None:
         cost = recomputed(args.bench, path, Instance(path), args.objective, answer["starts"], folder)
     bound = max(0, SLOT * math.ceil(answer["bound"] - 1e-6))
-    return cost, bound, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cost, bound, took
 
 
 def main():
@@ -228,14 +276,14 @@ def main():
     p.add_argument("--jobs", type=int, default=20)
     p.add_argument("--load", default="1.0", help="offered load")
     p.add_argument("--objective", choices=["total-jct", "makespan"], default="total-jct")
-    p.add_argument("--limit", type=int, default=20, help="seconds by the clock for each solver and instance")
+    p.add_argument("--limit", type=float, default=20, help="seconds of processor time for each solver and instance")
     p.add_argument("--seeds", type=int, default=10)
     p.add_argument("--solvers", default=",".join(OTHERS), help="the others, with commas")
     p.add_argument("--one", help=argparse.SUPPRESS)
     p.add_argument("--path", help=argparse.SUPPRESS)
     args = p.parse_args()
     if args.one:
-        return one(args.one, args.path, args.objective, args.limit)
+        return one(args.one, args.path, args.objective)
     rows = {name: [] for name in ["exhaustive", *(s for s in args.solvers.split(",") if s)]}
     for seed in range(1, args.seeds + 1):
         with tempfile.TemporaryDirectory() as folder:
@@ -248,7 +296,7 @@ def main():
             found = {}
             for name in rows:
                 if name == "exhaustive":
-                    found[name] = ours(args.bench, path, args.objective, args.limit, folder)
+                    found[name] = ours(args.bench, path, args.objective, args.limit)
                 else:
                     found[name] = theirs(name, args, path, folder)
             best = min(cost for cost, _, _ in found.values())
@@ -257,7 +305,7 @@ def main():
                     sys.exit(f"compare.py: seed {seed}: {name} claims the bound {bound}, and there is a schedule of {best}")
                 rows[name].append((cost, bound, took, best))
                 print(f"seed {seed}  {name:15} {cost:10.0f} {bound:10.0f}  {took:6.2f} s", file=sys.stderr)
-    print(f"{args.jobs} jobs, load {args.load}, {args.objective}, {args.limit} s each, seeds 1 to {args.seeds}")
+    print(f"{args.jobs} jobs, load {args.load}, {args.objective}, {args.limit:g} s each, seeds 1 to {args.seeds}")
     print("| solver | proven | best schedule | worst gap to its own bound | processor time, median and in all |")
     print("|---|---|---|---|---|")
     for name, results in rows.items():
