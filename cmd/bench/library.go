@@ -26,6 +26,16 @@ func (f *libraryFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.traces, "traces", "", "folder of the public traces that some instances are made of, as Parquet files")
 }
 
+// held runs what writes into the library, while no other process does.
+func (f *libraryFlags) held(run func() error) error {
+	release, err := f.open().Hold()
+	if err != nil {
+		return usageError("%w", err)
+	}
+	defer release()
+	return run()
+}
+
 func (f *libraryFlags) open() *library.Library { return &library.Library{Dir: f.dir, Traces: f.traces} }
 
 func (a *app) libraryCommand() *cobra.Command {
@@ -85,25 +95,27 @@ size those that differ most. The same seed chooses the same instances. Entries t
 there stay as they are.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			steps, strata, all := a.steps(quiet, counted("strata")), library.Strata(), 0
-			defer steps.End()
-			for i, s := range strata {
-				steps.show(int64(i), int64(len(strata)), s.String())
-				chosen, err := s.Choose(c.Context(), seed)
-				if c.Context().Err() != nil {
-					return interrupted("the entries chosen so far are written", "the same command goes on")
+			return f.held(func() error {
+				steps, strata, all := a.steps(quiet, counted("strata")), library.Strata(), 0
+				defer steps.End()
+				for i, s := range strata {
+					steps.show(int64(i), int64(len(strata)), s.String())
+					chosen, err := s.Choose(c.Context(), seed)
+					if c.Context().Err() != nil {
+						return interrupted("the entries chosen so far are written", "the same command goes on")
+					}
+					if err != nil {
+						return err
+					}
+					added, err := f.open().Add(s, chosen)
+					if err != nil {
+						return usageError("%w", err)
+					}
+					all += added
 				}
-				if err != nil {
-					return err
-				}
-				added, err := f.open().Add(s, chosen)
-				if err != nil {
-					return usageError("%w", err)
-				}
-				all += added
-			}
-			fmt.Fprintf(a.out, "%d entries added to %s\n", all, f.dir)
-			return nil
+				fmt.Fprintf(a.out, "%d entries added to %s\n", all, f.dir)
+				return nil
+			})
 		},
 	}
 	f.add(c)
@@ -128,13 +140,15 @@ bound.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			m.Library, m.Day = f.open(), today()
-			list, err := named(m.Library, args)
-			if err != nil {
-				return err
-			}
 			limits.Cell = limits.Solve
 			m.Run = a.inChild(limits)
-			return a.libraryImprove(c.Context(), &m, list, missing, quiet, most)
+			return f.held(func() error {
+				list, err := named(m.Library, args)
+				if err != nil {
+					return err
+				}
+				return a.libraryImprove(c.Context(), &m, list, missing, quiet, most)
+			})
 		},
 	}
 	f.add(c)
@@ -243,12 +257,14 @@ improve and submit find and take what there is. --from says where it comes from.
 			if err != nil {
 				return err
 			}
-			e, err := f.open().AddInstance(c.Context(), name, in, o, from)
-			if err != nil {
-				return usageError("%w", err)
-			}
-			fmt.Fprintf(a.out, "%s: %d jobs, class %v, %v\n", e.Name, e.Features.Jobs, e.Class, e.Objective)
-			return nil
+			return f.held(func() error {
+				e, err := f.open().AddInstance(c.Context(), name, in, o, from)
+				if err != nil {
+					return usageError("%w", err)
+				}
+				fmt.Fprintf(a.out, "%s: %d jobs, class %v, %v\n", e.Name, e.Features.Jobs, e.Class, e.Objective)
+				return nil
+			})
 		},
 	}
 	f.add(c)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"yardstick/bench/library"
 )
 
 // libraryEntry of the committed library that the tests below are about: small, and proven.
@@ -60,6 +62,25 @@ func TestLibraryReader(t *testing.T) {
 	if out := exits(t, exitOK, "library", "show", libraryEntry, lib); !strings.Contains(out, "by A. Reader") {
 		t.Error(out)
 	}
+}
+
+// TestLibraryHeld: while one command writes into a library no other does, and all may read.
+func TestLibraryHeld(t *testing.T) {
+	dir := ownLibrary(t)
+	lib := "--library=" + dir
+	release, err := (&library.Library{Dir: dir}).Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"submit", t.TempDir(), "--by", "A. Reader"}, {"improve", "-q"}, {"freeze"}, {"select", "-q"}} {
+		if code, _, errOut := benchCommand(t, append(append([]string{"library"}, args...), lib)...); code != exitUsage || !strings.Contains(errOut, "is being written by another") {
+			t.Errorf("%s: exit code %d, %s", args[0], code, errOut)
+		}
+	}
+	exits(t, exitOK, "library", "show", libraryEntry, lib)
+	release()
+	exits(t, exitOK, "library", "freeze", lib)
+	exits(t, exitOK, "library", "check", libraryEntry, "-q", lib)
 }
 
 // exits runs the command, which must end with the code, and returns what it prints.

@@ -213,34 +213,39 @@ is known, so that a check must be wrong.`,
 			if by == "" {
 				return usageError("--by is missing: who found what is submitted?")
 			}
-			verdicts, err := f.open().Submit(c.Context(), args[0], by, time.Now().UTC().Format(time.DateOnly))
-			accepted := 0
-			for _, v := range verdicts {
-				word := "refused"
-				if v.Accepted {
-					word, accepted = "accepted", accepted+1
-				}
-				fmt.Fprintln(a.out, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s: %s", word, v.File, v.Kind, v.Entry, v.Why)), " "))
-			}
-			switch {
-			case c.Context().Err() != nil:
-				return interrupted(fmt.Sprintf("%d files were accepted and are written", accepted), "the same command goes on")
-			case errors.Is(err, library.ErrContradiction):
-				return &exitError{exitInvalid, err}
-			case err != nil:
-				return usageError("%w", err)
-			case len(verdicts) == 0:
-				return usageError("%s has no schedule, certificate or proof", args[0])
-			case accepted == 0:
-				return &exitError{exitIncomplete, fmt.Errorf("nothing in %s is better than what the library has", args[0])}
-			}
-			fmt.Fprintf(a.out, "%d accepted: bench library table shows what is known now\n", accepted)
-			return nil
+			return f.held(func() error { return a.librarySubmit(c.Context(), f.open(), args[0], by) })
 		},
 	}
 	f.add(c)
 	c.Flags().StringVar(&by, "by", "", "who found what is submitted, as tables name them")
 	return c
+}
+
+// librarySubmit says of each file of a folder what became of it.
+func (a *app) librarySubmit(ctx context.Context, l *library.Library, dir, by string) error {
+	verdicts, err := l.Submit(ctx, dir, by, time.Now().UTC().Format(time.DateOnly))
+	accepted := 0
+	for _, v := range verdicts {
+		word := "refused"
+		if v.Accepted {
+			word, accepted = "accepted", accepted+1
+		}
+		fmt.Fprintln(a.out, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s: %s", word, v.File, v.Kind, v.Entry, v.Why)), " "))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return interrupted(fmt.Sprintf("%d files were accepted and are written", accepted), "the same command goes on")
+	case errors.Is(err, library.ErrContradiction):
+		return &exitError{exitInvalid, err}
+	case err != nil:
+		return usageError("%w", err)
+	case len(verdicts) == 0:
+		return usageError("%s has no schedule, certificate or proof", dir)
+	case accepted == 0:
+		return &exitError{exitIncomplete, fmt.Errorf("nothing in %s is better than what the library has", dir)}
+	}
+	fmt.Fprintf(a.out, "%d accepted: bench library table shows what is known now\n", accepted)
+	return nil
 }
 
 func (a *app) libraryFreezeCommand() *cobra.Command {
@@ -254,12 +259,14 @@ func (a *app) libraryFreezeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := f.open().Freeze(list)
-			if err != nil {
-				return usageError("%w", err)
-			}
-			fmt.Fprintf(a.out, "version %d of %d instances, digest %s\n", v.Version, len(v.Instances), v.Digest)
-			return nil
+			return f.held(func() error {
+				v, err := f.open().Freeze(list)
+				if err != nil {
+					return usageError("%w", err)
+				}
+				fmt.Fprintf(a.out, "version %d of %d instances, digest %s\n", v.Version, len(v.Instances), v.Digest)
+				return nil
+			})
 		},
 	}
 	f.add(c)
