@@ -184,6 +184,20 @@ func neverBelowOne(_ testing.TB, c *trial) string {
 	return ""
 }
 
+// takes: after what was accepted the library holds, and the evidence of the other side, which
+// is that of the optimum, neither contradicts it nor is beaten by it.
+func takes(other string) func(testing.TB, *trial) string {
+	return func(t testing.TB, c *trial) string {
+		for _, args := range [][]string{{"submit", filepath.Join(c.dir, other), "--by", "B"}, {"check", "attacked", "-q"}} {
+			e := run(t, c.dir, append(append([]string{"library"}, args...), "--library", filepath.Join(c.dir, "lib"))...)
+			if e.code != 0 {
+				return fmt.Sprintf("accepted, and then library %s exits with %d: %s%s", args[0], e.code, e.out, e.err)
+			}
+		}
+		return ""
+	}
+}
+
 var provenLine = regexp.MustCompile(`costs less than ([0-9]+)`)
 
 // noMoreProven: what is said to be the optimum is, and no bound is above it.
@@ -286,6 +300,21 @@ func world(t testing.TB) []target {
 	for _, file := range []string{"instance.txt", "optimum.cert"} {
 		list = append(list, target{"proof " + file, "proof", file, []string{"verify", at("gang.json"), "DIR"}, noMoreProven})
 	}
+
+	must(t, dir, "library", "add", "gang.json", "--name", "attacked", "--from", "a test", "--library", "submitted/lib")
+	for _, file := range []string{"schedule/in.json", "certificate/in.json", "proof/instance.txt", "proof/optimum.cert"} {
+		content, err := os.ReadFile(at(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("submitted/"+file, string(content))
+		other := "schedule"
+		if file == "schedule/in.json" {
+			other = "certificate"
+		}
+		list = append(list, target{"submitted " + file, "submitted", file, []string{"library", "submit", filepath.Join("DIR", filepath.Dir(file)), "--by", "A", "--library", "DIR/lib"}, takes(other)})
+	}
+	list = append(list, target{"library entry", "submitted", "lib/instances/attacked/entry.json", []string{"library", "check", "attacked", "-q", "--library", "DIR/lib"}, anything})
 
 	must(t, dir, "hunt", "--policy", "fifo", "--model", "gang", "--jobs", "3", "--gpus", "2", "--evaluations", "200", "-o", "hunt/worst.json", "-q")
 	for _, file := range []string{"worst.json", "worst.proof.json", "worst.certificate.json"} {
