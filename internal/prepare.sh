@@ -97,6 +97,7 @@ if [[ ${1:-build} == test ]]; then
 	need lp_solve lp-solve
 	need /usr/sbin/slurmctld slurm-wlm
 	need parallel parallel
+	need pdflatex texlive-latex-base texlive-pictures
 	need node nodejs
 	need rustc rustc
 	need_python

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"yardstick/bench/record"
+	"yardstick/internal/latex"
 	"yardstick/internal/output"
 )
 
@@ -240,7 +241,7 @@ const placementLegend = "Alpha: time of one iteration; cut: bytes between server
 
 // summarySheet is the table of a group's methods.
 func (g *PlacementGroup) summarySheet() sheet {
-	s := sheet{title: g.title()}
+	s := sheet{title: g.title(), label: latex.Label("placements", g.Family)}
 	one := g.Cases == 1
 	has := func(f func(*PlacementMethod) bool) bool {
 		for i := range g.Methods {
@@ -318,7 +319,7 @@ func (g *PlacementGroup) summarySheet() sheet {
 // detailSheet is the table of a group's cases: one row per case, one column per
 // method with the iteration time and its ratio.
 func (g *PlacementGroup) detailSheet() sheet {
-	s := sheet{title: fmt.Sprintf("placement · %s · per case: alpha (ms) and ratio", output.Name(g.Family)),
+	s := sheet{label: latex.Label("cases", g.Family), title: fmt.Sprintf("placement · %s · per case: alpha (ms) and ratio", output.Name(g.Family)),
 		columns: []heading{{name: "case", left: true}, {name: "server:GPUs", left: true}}, fixed: 2}
 	column := map[string]int{}
 	for i := range g.Methods {

@@ -15,6 +15,8 @@ type Report struct {
 	Unplaced       []Problem        `json:"unplaced,omitempty"`       // rows without a placement
 	Contradictions []Problem        `json:"contradictions,omitempty"` // rows that beat a proven denominator: a defect
 	Summary        Summary          `json:"summary"`
+
+	origin string // seed and versions, for captions
 }
 
 // Group holds the rows that may be looked at together: one suite, family,
@@ -109,7 +111,7 @@ type Summary struct {
 // order in which the run's rows first mention them.
 func New(run *record.Run) *Report {
 	m := &run.Manifest
-	r := &Report{Groups: []Group{}, Summary: Summary{Dir: run.Dir, Cells: m.Execution.Cells, Failed: m.Execution.Failed, Skipped: m.Execution.Skipped,
+	r := &Report{Groups: []Group{}, origin: origin(m), Summary: Summary{Dir: run.Dir, Cells: m.Execution.Cells, Failed: m.Execution.Failed, Skipped: m.Execution.Skipped,
 		Workers: m.Execution.Workers, Wall: m.Execution.Wall, Digest: m.ResultDigest}}
 	r.Placements, r.Unplaced = placementGroups(run.Placements), unplaced(run.Placements)
 	proven := proofs(run)

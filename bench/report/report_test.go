@@ -314,22 +314,34 @@ func TestFormatsAgree(t *testing.T) {
 	}
 
 	tex := print(Options{Format: LaTeX, Part: Summaries})
-	if n := strings.Count(tex, `\\`) - strings.Count(tex, `\toprule`); n != rows {
-		t.Errorf("LaTeX: %d rows, want %d", n, rows)
-	}
-	columns := 0
+	body, found, columns := false, 0, 0
 	for line := range strings.Lines(tex) {
-		if spec, ok := strings.CutPrefix(line, `\begin{tabular}{`); ok {
-			columns = len(strings.TrimRight(spec, "}\n"))
+		switch line {
+		case "\\toprule\n":
+			columns = -1
+		case "\\midrule\n":
+			body = true
+		case "\\bottomrule\n":
+			body = false
 		}
-		if strings.HasSuffix(line, "\\\\\n") {
-			if n := strings.Count(strings.ReplaceAll(line, `\&`, ""), "&"); n != columns-1 {
-				t.Errorf("LaTeX: %d separators for %d columns: %s", n, columns, line)
+		if strings.HasSuffix(line, " \\\\\n") {
+			n := strings.Count(strings.ReplaceAll(line, `\&`, ""), "&")
+			if columns < 0 {
+				columns = n
+			}
+			if n != columns {
+				t.Errorf("LaTeX: %d separators for %d columns: %s", n, columns+1, line)
+			}
+			if body {
+				found++
 			}
 		}
 		if strings.ContainsAny(line, "≤–·µ") && !strings.HasPrefix(line, "%") {
 			t.Errorf("LaTeX: not escaped: %s", line)
 		}
+	}
+	if found != rows {
+		t.Errorf("LaTeX: %d rows, want %d", found, rows)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"yardstick/bench/record"
+	"yardstick/internal/latex"
 )
 
 // sheet is a table as text, for the formats that people read.
@@ -16,6 +17,7 @@ type sheet struct {
 	columns []heading
 	rows    [][]string
 	note    string // what was left out
+	label   string // of its float in a paper
 	fixed   int    // leading columns to repeat where the others do not fit beside each other; 0 for none
 }
 
@@ -112,6 +114,15 @@ func (g *Group) title() string {
 	return strings.Join(append(parts, objectiveTitle(g.Objective)), " · ")
 }
 
+// label names a table of the group in a paper: "summary-small-total-jct".
+func (g *Group) label(part string) string {
+	words := []string{part, g.Family}
+	for _, p := range g.Params {
+		words = append(words, p.Value)
+	}
+	return latex.Label(append(words, g.Objective)...)
+}
+
 // count is "8 jobs", "1 job" or "3 to 8 jobs".
 func (r Range) count(noun string) string {
 	if r.Max != 1 {
@@ -166,7 +177,7 @@ func (g *Group) summarySheet() sheet {
 		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 2}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
 		{heading{name: "decision p50", drop: 5}, has(func(a *Aggregate) bool { return a.DecisionP50.Valid }), func(a *Aggregate) string { return durationText(a.DecisionP50) }},
 	}
-	s := sheet{title: g.title(), rows: make([][]string, len(g.Methods))}
+	s := sheet{title: g.title(), label: g.label("summary"), rows: make([][]string, len(g.Methods))}
 	for _, c := range columns {
 		if !c.shown {
 			continue
@@ -259,6 +270,7 @@ func (g *Group) detailSheet() sheet {
 	sc := newScale(g)
 	s := sheet{
 		title:   fmt.Sprintf("%s · %s · per instance: cost (%s) and ratio", g.subtitle(), objectiveTitle(g.Objective), sc.unit),
+		label:   g.label("instances"),
 		columns: []heading{{name: "instance", left: true}, {name: "denominator"}, {name: "proven by", left: true}},
 		fixed:   3,
 	}

@@ -15,7 +15,7 @@ const gap = "  " // between columns
 func (r *Report) table(o Options) string {
 	var b strings.Builder
 	bold, red := paint(o.Color, "1"), paint(o.Color, "31;1")
-	for _, s := range r.sheets(o.Part) {
+	for _, s := range r.sheets(o) {
 		for i, part := range s.fit(o.Width) {
 			title := part.title
 			if i > 0 {

@@ -18,7 +18,7 @@ type Format string
 const (
 	Table    Format = "table" // for terminals
 	Markdown Format = "md"
-	LaTeX    Format = "latex" // needs the package booktabs
+	LaTeX    Format = "latex" // tables for a column of a paper: see Options.Paper
 	CSV      Format = "csv"   // one rectangle: see Options.Part
 	JSON     Format = "json"  // the whole Report
 	HTML     Format = "html"  // self-contained, with figures; needs the run: see Write
@@ -52,6 +52,9 @@ type Options struct {
 	Part   Part   // JSON prints all of it whatever Part says
 	Width  int    // columns of the terminal, which Table fits; 0 for no limit
 	Color  bool   // Table alone
+
+	Paper   float64  // width of LaTeX tables in points; 0 for a column of the class article
+	Columns []string // of Table, Markdown and LaTeX, in this order; none for all, or as many as fit
 }
 
 // Write prints the report of a run, in any format.
@@ -74,14 +77,17 @@ func WriteFile(run *record.Run) (string, error) {
 
 // Write prints the report, in every format but HTML.
 func (r *Report) Write(w io.Writer, o Options) error {
+	if err := r.HaveColumns(o); err != nil {
+		return err
+	}
 	var text string
 	switch o.Format {
 	case Table, "":
 		text = r.table(o)
 	case Markdown:
-		text = r.markdown(o.Part)
+		text = r.markdown(o)
 	case LaTeX:
-		text = r.latex(o.Part)
+		text = r.latex(o)
 	case CSV:
 		return r.csv(w, o.Part)
 	case JSON:
@@ -95,11 +101,11 @@ func (r *Report) Write(w io.Writer, o Options) error {
 	return err
 }
 
-// sheets returns the tables of the chosen part, instances first, so that a
+// sheets returns the tables of the chosen part and columns, instances first, so that a
 // terminal ends with the summaries.
-func (r *Report) sheets(p Part) []sheet {
+func (r *Report) sheets(o Options) []sheet {
 	var list []sheet
-	if p != Summaries {
+	if o.Part != Summaries {
 		for i := range r.Groups {
 			list = append(list, r.Groups[i].detailSheet())
 		}
@@ -107,12 +113,17 @@ func (r *Report) sheets(p Part) []sheet {
 			list = append(list, r.Placements[i].detailSheet())
 		}
 	}
-	if p != Instances {
+	if o.Part != Instances {
 		for i := range r.Groups {
 			list = append(list, r.Groups[i].summarySheet())
 		}
 		for i := range r.Placements {
 			list = append(list, r.Placements[i].summarySheet())
+		}
+	}
+	if len(o.Columns) > 0 {
+		for i := range list {
+			list[i] = list[i].choose(o.Columns)
 		}
 	}
 	return list

@@ -29,6 +29,7 @@ import (
 type boundFlags struct {
 	objective, class string
 	format, out      string
+	width            float64
 	certificate      string
 	all, quiet       bool
 	limits           suite.Limits
@@ -62,7 +63,8 @@ these are, or are no better than, some of the class it is proven for.`,
 	}
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what is bounded")
 	c.Flags().StringVar(&f.class, "class", "", "class of the schedules to divide: N, P, S, E, EP or M, with an s appended if slotted")
-	c.Flags().StringVar(&f.format, "format", "table", listingFormats)
+	c.Flags().StringVar(&f.format, "format", "table", paperFormats)
+	addWidth(c, &f.width)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write instead of the terminal")
 	c.Flags().BoolVar(&f.all, "all", false, "say of each method that does not apply why")
 	c.Flags().StringVar(&f.certificate, "certificate", "", "file for the certificate of the best bound that has one")
@@ -96,7 +98,7 @@ type ladder struct {
 }
 
 func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
-	if err := checkListingFormat(f.format); err != nil {
+	if err := checkListingFormat(f.format); err != nil && f.format != "latex" {
 		return err
 	}
 	l := &ladder{}
@@ -167,7 +169,9 @@ func (a *app) writeLadder(ctx context.Context, f *boundFlags, l *ladder, refs []
 			l.known(w, "\n\n")
 			l.verdict(w, "\n\n")
 		}
-		if err := l.listing(f.format != "md" || f.all).write(w, f.format); err != nil || f.format != "md" || f.all {
+		t := l.listing(f.all || f.format != "md" && f.format != "latex")
+		t.paper = l.paper(f.width)
+		if err := t.write(w, f.format); err != nil || f.format != "md" || f.all {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -478,6 +482,16 @@ func (l *ladder) listing(all bool) *listing {
 		}
 	}
 	return t
+}
+
+// paper says what the bounds are of.
+func (l *ladder) paper(width float64) *paper {
+	var b strings.Builder
+	l.heading(&b, "; ")
+	l.known(&b, "; ")
+	l.verdict(&b, ".")
+	text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), " · ", ", ")), " ")
+	return &paper{caption: "Lower bounds of " + text, label: "bounds", width: width, names: map[string]bool{"bound": true}, drop: map[string]int{"note": 3, "time": 2, "best": 1}}
 }
 
 // oneLine shortens a reason to fit a line.

@@ -14,6 +14,8 @@ import (
 
 func (a *app) compareCommand() *cobra.Command {
 	var format, out string
+	var width float64
+	formats := append(compare.Formats(), "latex")
 	most := 50
 	c := &cobra.Command{
 		Use:   "compare DIR_A DIR_B",
@@ -33,8 +35,8 @@ on each side are the least that can tell a difference at 0.05).
   bench compare r1,r2,r3,r4 s1,s2,s3,s4 --format md`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(compare.Formats(), format) {
-				return usageError("--format %q: it must be one of %s", format, strings.Join(compare.Formats(), ", "))
+			if !slices.Contains(formats, format) {
+				return usageError("--format %q: it must be one of %s", format, strings.Join(formats, ", "))
 			}
 			sides := make([][]*record.Run, 2)
 			for i, arg := range args {
@@ -51,7 +53,12 @@ on each side are the least that can tell a difference at 0.05).
 				return usageError("%w", err)
 			}
 			var b bytes.Buffer
-			if err := result.Write(&b, format, most); err != nil {
+			if format == "latex" {
+				err = result.Paper(&b, most, width, madeBy())
+			} else {
+				err = result.Write(&b, format, most)
+			}
+			if err != nil {
 				return err
 			}
 			if out == "" {
@@ -61,8 +68,9 @@ on each side are the least that can tell a difference at 0.05).
 			return a.writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 		},
 	}
-	c.Flags().StringVar(&format, "format", "table", "table, md, csv or json")
-	c.Flags().Var(atLeast(0, &most), "changes", "changed rows to list in table and md; 0 for all")
+	c.Flags().StringVar(&format, "format", "table", paperFormats)
+	addWidth(c, &width)
+	c.Flags().Var(atLeast(0, &most), "changes", "changed rows to list in table, md and latex; 0 for all")
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal")
 	return c
 }

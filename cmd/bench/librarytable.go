@@ -128,7 +128,7 @@ func shellWords(words []string) string {
 
 func (a *app) libraryTableCommand() *cobra.Command {
 	var f libraryFlags
-	format, out, workers, quiet := "table", "", 0, false
+	format, out, workers, quiet, width := "table", "", 0, false, 0.0
 	c := &cobra.Command{
 		Use:   "table [NAME...]",
 		Short: "The table of best-known values, made by verifying every file",
@@ -145,7 +145,7 @@ check says whether it is still what the files prove.`,
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return writeLibraryTable(w, report.Rows, format) }
+			write := func(w io.Writer) error { return writeLibraryTable(w, report.Rows, format, width) }
 			if out == "" && format == "arrow" {
 				return usageError("--format arrow writes no text: name a file with -o")
 			}
@@ -161,7 +161,8 @@ check says whether it is still what the files prove.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&format, "format", format, listingFormats+"; arrow, latex")
+	c.Flags().StringVar(&format, "format", format, paperFormats+"; arrow")
+	addWidth(c, &width)
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
 	c.Flags().VarP(between(1, maxWorkers, &workers), "jobs", "j", "checks at a time (default one per core)")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
@@ -201,12 +202,12 @@ func (a *app) endCheck(r *library.Report) error {
 }
 
 // writeLibraryTable writes the table in a format.
-func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string) error {
+func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string, width float64) error {
 	switch format {
 	case "arrow":
 		return record.WriteLibrary(w, rows)
 	case "latex":
-		return writeLaTeX(w, rows)
+		return libraryPaper(rows, width).write(w, format)
 	}
 	t := &listing{right: map[string]bool{}, hidden: map[string]bool{}}
 	for _, column := range record.LibraryTable().Columns {
@@ -237,15 +238,18 @@ func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string) err
 	return err
 }
 
-// writeLaTeX writes the summary of the protocol: a row for each model and size.
-func writeLaTeX(w io.Writer, rows []record.LibraryRow) error {
-	var b bytes.Buffer
-	b.WriteString("\\begin{tabular}{llrrrrrr}\n\\hline\nmodel & jobs & instances & optimal & $\\le 1\\,\\%$ & open & median gap & mean gap \\\\\n\\hline\n")
+// libraryPaper is the summary of the protocol: a row for each model and size.
+func libraryPaper(rows []record.LibraryRow, width float64) *listing {
+	whole := library.Sum(rows)
+	t := &listing{columns: []string{"model", "jobs", "instances", "optimal", "≤_1_%", "open", "median_gap", "mean_gap"},
+		right: map[string]bool{"instances": true, "optimal": true, "≤_1_%": true, "open": true, "median_gap": true, "mean_gap": true},
+		paper: &paper{label: "library", width: width, drop: map[string]int{"open": 1},
+			caption: fmt.Sprintf("The library of %d instances: best schedules known against certified bounds. The gap is cost over bound less 1; means are shifted geometric.", whole.Instances)}}
 	for _, model := range append(sched.Models(), "") { // "" for all
 		for _, size := range []struct {
 			name        string
 			least, most int
-		}{{"up to 20", 0, 20}, {"21--100", 21, 100}, {"101--1,000", 101, 1000}, {"more", 1001, 1 << 30}} {
+		}{{"up to 20", 0, 20}, {"21–100", 21, 100}, {"101–1,000", 101, 1000}, {"more", 1001, 1 << 30}} {
 			var of []record.LibraryRow
 			for i := range rows {
 				if (model == "" || rows[i].Model == string(model)) && rows[i].Jobs >= size.least && rows[i].Jobs <= size.most {
@@ -256,20 +260,18 @@ func writeLaTeX(w io.Writer, rows []record.LibraryRow) error {
 				continue
 			}
 			s := library.Sum(of)
-			name := cmp.Or(string(model), "all")
-			fmt.Fprintf(&b, "%s & %s & %d & %d & %d & %d & %s & %s \\\\\n", name, size.name, s.Instances, s.Optimal, s.Close, s.Open+s.Partial, latexPercent(s.Median), latexPercent(s.Mean))
+			t.rows = append(t.rows, []string{cmp.Or(string(model), "all"), size.name, fmt.Sprint(s.Instances), fmt.Sprint(s.Optimal), fmt.Sprint(s.Close), fmt.Sprint(s.Open + s.Partial), sharePercent(s.Median), sharePercent(s.Mean)})
 		}
 	}
-	b.WriteString("\\hline\n\\end{tabular}\n")
-	_, err := b.WriteTo(w)
-	return err
+	return t
 }
 
-func latexPercent(share float64) string {
+// sharePercent is a share in percent, missing where a side is not known.
+func sharePercent(share float64) string {
 	if share != share || share > 1e9 {
-		return "--"
+		return "–"
 	}
-	return fmt.Sprintf("%.2f\\,\\%%", 100*share)
+	return fmt.Sprintf("%.2f %%", 100*share)
 }
 
 func (a *app) libraryCheckCommand() *cobra.Command {
@@ -332,7 +334,7 @@ func (a *app) checkWhole(l *library.Library, r *library.Report) {
 		return
 	}
 	var want bytes.Buffer
-	fail(writeLibraryTable(&want, r.Rows, "csv"))
+	fail(writeLibraryTable(&want, r.Rows, "csv", 0))
 	if len(r.Failed) == 0 && len(r.Absent) == 0 && !bytes.Equal(text, want.Bytes()) {
 		fail(fmt.Errorf("%s is not what the files prove: bench library table --format csv -o %s", path, path))
 	}

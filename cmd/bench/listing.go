@@ -17,10 +17,14 @@ type listing struct {
 	rows    [][]string
 	right   map[string]bool // columns aligned to the right
 	hidden  map[string]bool // columns that only csv and json have
+	paper   *paper          // nil where the listing is no table for papers
 }
 
 // listingFormats are the formats of a listing.
 const listingFormats = "table, md, csv or json"
+
+// paperFormats are those of a listing that papers show too.
+const paperFormats = "table, md, csv, json or latex"
 
 // write prints the listing.
 func (l *listing) write(w io.Writer, format string) error {
@@ -44,6 +48,10 @@ func (l *listing) write(w io.Writer, format string) error {
 		e.SetIndent("", "  ")
 		e.SetEscapeHTML(false)
 		return e.Encode(objects)
+	case "latex":
+		if l.paper != nil {
+			return l.latex(w)
+		}
 	}
 	return usageError("--format %q: it must be %s", format, listingFormats)
 }

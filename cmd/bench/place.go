@@ -152,7 +152,7 @@ func (a *app) place(ctx context.Context, c *cobra.Command, f placeFlags, args []
 			return usageError("cannot write %s: %w", f.out, err)
 		}
 	}
-	if err := a.showReport(run, report.Options{Part: report.Summaries}); err != nil {
+	if err := a.showReport(run, nil, report.Options{Part: report.Summaries}); err != nil {
 		return err
 	}
 	where := "above"

@@ -337,7 +337,7 @@ func (a *app) tabulate(ctx context.Context, plan *bench.Plan, results []bench.Ce
 		return err
 	}
 	if !t.silent {
-		if err := a.showReport(rows, report.Options{}); err != nil {
+		if err := a.showReport(rows, nil, report.Options{}); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.out, "report %s\n", page)

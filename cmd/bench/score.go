@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,7 @@ type scoreFlags struct {
 	zone               string
 	report, out, save  string
 	all                bool
+	width              float64
 }
 
 func (a *app) scoreCommand() *cobra.Command {
@@ -86,7 +88,8 @@ ratio then: the command exits with 5. docs/schedules.md has the formats and colu
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what is scored, several with commas between them, or all")
 	c.Flags().StringSliceVar(&f.ignore, "ignore", nil, "jobs to leave out, of the schedule and the bound: "+strings.Join(score.IgnoreReasons(), ", "))
 	c.Flags().StringVar(&f.zone, "zone", "UTC", "time zone of dates that name none")
-	c.Flags().StringVar(&f.report, "report", "table", listingFormats)
+	c.Flags().StringVar(&f.report, "report", "table", paperFormats)
+	addWidth(c, &f.width)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write instead of the terminal")
 	c.Flags().StringVar(&f.save, "save", "", "JSON file for the schedule as it was scored, which bench explain reads")
 	c.Flags().BoolVar(&f.all, "all", false, "every bound, not only the best")
@@ -113,8 +116,8 @@ func scoredObjectives() []string {
 }
 
 func (a *app) score(ctx context.Context, f *scoreFlags, args []string) error {
-	if checkListingFormat(f.report) != nil {
-		return usageError("--report %q: it must be %s", f.report, listingFormats)
+	if checkListingFormat(f.report) != nil && f.report != "latex" {
+		return usageError("--report %q: it must be %s", f.report, paperFormats)
 	}
 	objectives, err := f.chosen()
 	if err != nil {
@@ -182,7 +185,7 @@ func (a *app) scoreVerified(ctx context.Context, f *scoreFlags, instance, path s
 	}
 	v, err := verify.Check(in, s)
 	if broken, ok := errors.AsType[*verify.Error](err); ok {
-		t := &listing{columns: []string{"rule", "job", "time_s", "detail"}, right: map[string]bool{"time_s": true}}
+		t := &listing{columns: []string{"rule", "job", "time_s", "detail"}, right: map[string]bool{"time_s": true}, paper: &paper{caption: "Violations of " + filepath.Base(path) + ".", label: "violations", width: f.width}}
 		for _, x := range broken.Violations {
 			t.rows = append(t.rows, []string{string(x.Rule), strconv.Itoa(int(x.Job)), decimalOf(int64(x.At)), x.Detail})
 		}
@@ -211,7 +214,9 @@ func (a *app) scoreVerified(ctx context.Context, f *scoreFlags, instance, path s
 		if f.report == "table" || f.report == "md" {
 			writeScoreHeading(w, f.report, path, &score.Assembled{}, c, false)
 		}
-		return scoreListing(&score.Assembled{}, c, scores, f.all).write(w, f.report)
+		t := scoreListing(&score.Assembled{}, c, scores, f.all)
+		t.paper = scorePaper(f, path, c)
+		return t.write(w, f.report)
 	}
 	if f.save != "" {
 		if err := a.writeFile(f.save, (&score.Saved{Name: path, Verified: v}).Write); err != nil {
@@ -395,7 +400,7 @@ func (a *app) verdict(ctx context.Context, w io.Writer, f *scoreFlags, path stri
 		writeScoreHeading(w, f.report, path, in, c, total > 0)
 	}
 	if total > 0 {
-		t := &listing{columns: []string{"rule", "job", "time_s", "detail"}, right: map[string]bool{"time_s": true}}
+		t := &listing{columns: []string{"rule", "job", "time_s", "detail"}, right: map[string]bool{"time_s": true}, paper: &paper{caption: "Violations of " + filepath.Base(path) + ".", label: "violations", width: f.width}}
 		shown := len(broken)
 		if !f.all && (f.report == "table" || f.report == "md") {
 			shown = min(shown, 20)
@@ -409,7 +414,15 @@ func (a *app) verdict(ctx context.Context, w io.Writer, f *scoreFlags, path stri
 		}
 		return &exitError{exitInvalid, fmt.Errorf("%s is no schedule of these jobs on this cluster: %d violations, so it has no ratio%s", path, total, moreShown(shown, len(broken)))}
 	}
-	return scoreListing(in, c, scores, f.all).write(w, f.report)
+	t := scoreListing(in, c, scores, f.all)
+	t.paper = scorePaper(f, path, c)
+	return t.write(w, f.report)
+}
+
+// scorePaper says what the scores are of.
+func scorePaper(f *scoreFlags, path string, c *score.Checked) *paper {
+	caption := fmt.Sprintf("%s: %d jobs on %s GPUs, evidence %v, class %v. The ratio is at most cost over bound, rounded up.", filepath.Base(path), len(c.Jobs), score.GPUs(c.Cluster.GPUs), c.Evidence, c.Class)
+	return &paper{caption: caption, label: "score", width: f.width, names: map[string]bool{"by": true}, drop: map[string]int{"class_of_bound": 1, "certified": 2}}
 }
 
 // moreShown says how to see what is not shown.
