@@ -225,7 +225,8 @@ func orderingTable(draws []*Output) Table {
 
 // publishedOrderings are those of neighbours in the order of a column of published
 // numbers, by our numbers in the column before it. Less is first; equal published
-// numbers order nothing.
+// numbers order nothing, and rows of two metrics, which a heading "metric, …" says that
+// there are, do not compare.
 func publishedOrderings(tables []Table) []Ordering {
 	var list []Ordering
 	for _, t := range tables {
@@ -234,19 +235,25 @@ func publishedOrderings(tables []Table) []Ordering {
 				continue
 			}
 			type row struct {
-				name            string
+				name, metric    string
 				ours, published float64
 			}
 			var rows []row
 			for _, cells := range t.Rows {
 				ours, theirs := numberPattern.FindString(cells[c-1]), numberPattern.FindString(cells[c])
 				if ours != "" && theirs != "" {
-					rows = append(rows, row{cells[0], value(ours), value(theirs)})
+					metric := ""
+					if strings.HasPrefix(t.Columns[0], "metric, ") {
+						metric, _, _ = strings.Cut(cells[0], ", ")
+					}
+					rows = append(rows, row{cells[0], metric, value(ours), value(theirs)})
 				}
 			}
-			slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.published, b.published) })
+			slices.SortStableFunc(rows, func(a, b row) int {
+				return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.published, b.published))
+			})
 			for k := 1; k < len(rows); k++ {
-				if a, b := rows[k-1], rows[k]; a.published < b.published && a.name != b.name {
+				if a, b := rows[k-1], rows[k]; a.metric == b.metric && a.published < b.published && a.name != b.name {
 					list = append(list, Ordering{Claim: fmt.Sprintf("%s, %s: %s below %s", t.Title, t.Columns[c-1], a.name, b.name), Lower: a.ours, Upper: b.ours})
 				}
 			}

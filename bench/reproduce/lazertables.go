@@ -17,7 +17,7 @@ import (
 func lazerTable2(_ context.Context, in Input) (*Output, error) {
 	table := Table{Title: "Minutes; futile preemption over all jobs", Columns: []string{"metric", "trace", "startup"}}
 	for _, s := range lazerSchedulers() {
-		table.Columns = append(table.Columns, s.name+" P50", "P95")
+		table.Columns = append(table.Columns, s.name+" P50", s.name+" P95")
 	}
 	ratios := Table{Title: "Cost over the strongest proven lower bound, and preemptions",
 		Columns: []string{"trace", "startup", "scheduler", "total JCT", "total completion", "preemptions", "futile", "jobs with any", "P50 of these, min", "P95, min", "GPU time lost"}}

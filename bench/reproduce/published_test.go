@@ -3,6 +3,7 @@ package reproduce
 import (
 	"encoding/csv"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,39 @@ func TestNumberTable(t *testing.T) {
 		if strings.HasPrefix(x.Title, numbersTitle) {
 			t.Error("published numbers of another load are kept")
 		}
+	}
+}
+
+// TestPublishedRows: a row that says paper is beside the rows that say the same before it, and
+// rows of two metrics order nothing.
+func TestPublishedRows(t *testing.T) {
+	draw := func(factor float64) *Output {
+		cell := func(v float64) string { return number(v*factor, 1) }
+		return &Output{Tables: []Table{
+			{Title: "T", Columns: []string{"metric", "trace", "startup", "SJF", "Lazer"}, Rows: [][]string{
+				{"JCT", "Earth", "3s", cell(4), cell(6)}, {"JCT", "Earth", "100s", cell(8), absent}, {"JCT", "Earth", "paper", "5", "10.5"}, {"JCT", "Saturn", "3s", "1", "1"}}},
+			{Title: "U", Columns: []string{"metric, policy", "hours", "paper"}, Rows: [][]string{
+				{"JCT, FIFO", cell(5), "6"}, {"queueing, SJF", cell(2), "2"}, {"JCT, SJF", cell(3), "1"}, {"queueing, FIFO", cell(1), "4"}}},
+		}}
+	}
+	out := Combine([]*Output{draw(1), draw(1.1), draw(1.05), draw(1.15), draw(1.2)})
+	want := []string{
+		"T: JCT, Earth, 3s: SJF|5|4.4 (4.0 to 4.8)|0 of 5|0.880|0.843 to 0.937|below",
+		"T: JCT, Earth, 3s: Lazer|10.5|6.6 (6.0 to 7.2)|0 of 5|0.629|0.602 to 0.669|below",
+		"T: JCT, Earth, 100s: SJF|5|8.8 (8.0 to 9.6)|5 of 5|1.760|1.686 to 1.873|above",
+	}
+	for i, w := range want {
+		got := out.Tables[2].Rows[i]
+		if line := strings.Join(slices.Delete(slices.Clone(got), 5, 6), "|"); line != strings.Join(slices.Delete(strings.Split(w, "|"), 5, 6), "|") {
+			t.Errorf("%s, want %s", line, w)
+		}
+	}
+	var orderings []string
+	for _, row := range out.Tables[3].Rows {
+		orderings = append(orderings, row[0]+"|"+row[1])
+	}
+	if got := strings.Join(orderings, "\n"); got != "U, hours: JCT, SJF below JCT, FIFO|5 of 5\nU, hours: queueing, SJF below queueing, FIFO|0 of 5" {
+		t.Error(got)
 	}
 }
 
