@@ -2,10 +2,12 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 )
@@ -38,14 +40,14 @@ func (r *Run) Digest() (string, error) {
 
 // digest hashes each row, sorts the hashes and hashes their sequence.
 func (t *table[R]) digest(run *Run, limited map[string]bool) ([]byte, error) {
-	columns := t.describe()
+	columns, seed := t.describe(), maphash.MakeSeed()
 	rows := *t.rows(run)
 	heads := make([][]byte, len(columns)) // the part of its cells that is the same in every row
 	for c := range columns {
 		heads[c] = appendString(appendString(nil, columns[c].Name), string(columns[c].Type))
 	}
 	sums := make([][sha256.Size]byte, 0, len(rows))
-	first := make(map[[sha256.Size]byte]int, len(rows)) // row by hash of its key
+	keys := make([]keyed, len(rows))
 	var key, line []byte
 	for i := range rows {
 		key, line = key[:0], line[:0]
@@ -64,14 +66,13 @@ func (t *table[R]) digest(run *Run, limited map[string]bool) ([]byte, error) {
 				key = append(key, line[start:]...)
 			}
 		}
-		k := sha256.Sum256(key)
-		if other, taken := first[k]; taken {
-			return nil, t.rowError(i, &rows[i], fmt.Errorf("has the key of row %d: one row per key", other))
-		}
-		first[k] = i
+		keys[i] = keyed{maphash.Bytes(seed, key), i}
 		if !t.omit(&rows[i], limited) {
 			sums = append(sums, sha256.Sum256(line))
 		}
+	}
+	if a, b, twice := t.twice(rows, columns, keys); twice {
+		return nil, t.rowError(b, &rows[b], fmt.Errorf("has the key of row %d: one row per key", a))
 	}
 	if len(sums) == 0 {
 		return nil, nil
@@ -83,6 +84,44 @@ func (t *table[R]) digest(run *Run, limited map[string]bool) ([]byte, error) {
 		h.Write(sums[i][:])
 	}
 	return h.Sum(nil), nil
+}
+
+// keyed is a row and a short hash of its key, which only says which rows to compare.
+type keyed struct {
+	hash uint64
+	row  int
+}
+
+// twice returns two rows with one key, the second of them as early as there is one. It sorts
+// the keys.
+func (t *table[R]) twice(rows []R, columns []Column, keys []keyed) (first, second int, found bool) {
+	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row)) })
+	for k := range keys {
+		for i := k - 1; i >= 0 && keys[i].hash == keys[k].hash; i-- {
+			if b := keys[k].row; t.sameKey(columns, &rows[keys[i].row], &rows[b]) {
+				if !found || b < second {
+					first, second, found = keys[i].row, b, true
+				}
+				break
+			}
+		}
+	}
+	return first, second, found
+}
+
+// sameKey compares the keys of two rows, of which all values could be read.
+func (t *table[R]) sameKey(columns []Column, a, b *R) bool {
+	for c := range columns {
+		if columns[c].Group != Key {
+			continue
+		}
+		x, _ := get(t.columns[c].field(a))
+		y, _ := get(t.columns[c].field(b))
+		if x != y {
+			return false
+		}
+	}
+	return true
 }
 
 // appendCell appends a value after the name and the type of its column, so that no two

@@ -2,6 +2,7 @@ package record
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +25,35 @@ func TestDigestIgnoresOrder(t *testing.T) {
 	run.Manifest.Machine.CPU = "another"
 	if mustDigest(t, run) != want {
 		t.Error("the machine changed the digest")
+	}
+}
+
+// Rows with one key are found, the earliest pair first, and rows with one short hash of
+// different keys are not taken for such.
+func TestDigestTwice(t *testing.T) {
+	run := randomRun(7, 60)
+	table := jobTable()
+	columns, rows := table.describe(), run.Jobs
+	if len(rows) < 20 {
+		t.Fatalf("%d rows are too few", len(rows))
+	}
+	one := func() []keyed { // all with the same hash
+		keys := make([]keyed, len(rows))
+		for i := range keys {
+			keys[i].row = i
+		}
+		return keys
+	}
+	if a, b, twice := table.twice(rows, columns, one()); twice {
+		t.Fatalf("rows %d and %d have different keys, and are said to have one", a, b)
+	}
+	mustDigest(t, run)
+	rows[17], rows[12], rows[15] = rows[3], rows[3], rows[9]
+	if a, b, twice := table.twice(rows, columns, one()); !twice || a != 3 || b != 12 {
+		t.Errorf("rows %d and %d, %v: want 3 and 12", a, b, twice)
+	}
+	if _, err := run.Digest(); err == nil || !strings.Contains(err.Error(), "row 12 ") || !strings.Contains(err.Error(), "has the key of row 3:") {
+		t.Errorf("two rows with one key: %v", err)
 	}
 }
 
