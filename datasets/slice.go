@@ -129,7 +129,7 @@ func (w *Window) Past(n int) []Job {
 		}
 		return 1
 	})
-	var past []Job
+	past := make([]Job, 0, min(n, at))
 	for at--; at >= 0 && len(past) < n; at-- {
 		if i := int(ends[at]); i < w.First {
 			past = append(past, jobs[i])

@@ -140,6 +140,7 @@ func (src *Source) load(jobs *Budget) (*datasets.Trace, error) {
 			if err := jobs.holds(n); err != nil {
 				return nil, err
 			}
+			selection.Expect = n
 			return datasets.NewTrace(rows, selection)
 		}
 		source, err := datasets.Open(src.Trace)

@@ -175,7 +175,12 @@ func (o *GangOptions) rigid(w *datasets.Window, in *sched.Instance) error {
 		}
 		in.Jobs[i].Iters, in.Jobs[i].Stages = n, stages[i:i+1:i+1]
 	}
-	for _, j := range w.Past(o.History) {
+	past := w.Past(o.History)
+	if len(past) > 0 {
+		in.History = make([]sched.PastJob, 0, len(past))
+	}
+	for i := range past {
+		j := &past[i]
 		n, _ := divide(j.Run, o.Round, o.Iteration.V)
 		in.History = append(in.History, sched.PastJob{User: j.User, Group: j.Group, Gang: j.Gang, Iters: n})
 	}
