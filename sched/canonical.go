@@ -89,8 +89,13 @@ func (c *canonical) jobs(list []Job) {
 	c.b = append(c.b, ']')
 }
 
-// job writes the fields of a Job in their order.
+// job writes the fields of a Job in their order, of one that has stages and times alone;
+// encoding/json writes the others.
 func (c *canonical) job(j *Job) {
+	if !j.OnlyStages() || len(j.Edges) > 0 || len(j.Keys) > 0 {
+		c.b = append(c.b, marshal(j)...)
+		return
+	}
 	c.b = append(c.b, '{')
 	for _, f := range []struct{ key, text string }{{`"name":`, j.Name}, {`"user":`, j.User}, {`"group":`, j.Group}, {`"model":`, j.Model}} {
 		if f.text != "" {
@@ -99,33 +104,17 @@ func (c *canonical) job(j *Job) {
 	}
 	c.b = append(appendQuoted(append(c.b, `"release":`...), j.Release.String()), `,"weight":`...)
 	c.b = strconv.AppendInt(append(appendNumber(c.b, j.Weight), `,"iters":`...), j.Iters, 10)
+	c.b = append(c.b, `,"stages":[`...)
 	for i := range j.Stages {
-		if i == 0 {
-			c.b = append(c.b, `,"stages":[`...)
-		}
 		c.next(i)
 		c.stage(&j.Stages[i])
-		if i == len(j.Stages)-1 {
-			c.b = append(c.b, ']')
-		}
 	}
-	if len(j.Edges) > 0 {
-		c.b = append(append(c.b, `,"edges":`...), marshal(j.Edges)...)
-	}
+	c.b = append(c.b, ']')
 	if j.Load != 0 {
 		c.b = appendQuoted(append(c.b, `,"load":`...), j.Load.String())
 	}
 	if j.Pause != 0 {
 		c.b = appendQuoted(append(c.b, `,"pause":`...), j.Pause.String())
-	}
-	if len(j.Keys) > 0 {
-		c.b = append(append(c.b, `,"keys":`...), marshal(j.Keys)...)
-	}
-	if j.Sharing != nil {
-		c.b = append(append(c.b, `,"sharing":`...), marshal(j.Sharing)...)
-	}
-	if j.Elastic != nil {
-		c.b = append(append(c.b, `,"elastic":`...), marshal(j.Elastic)...)
 	}
 	c.b = append(c.b, '}')
 }

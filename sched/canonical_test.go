@@ -16,7 +16,7 @@ import (
 // of random values of every field that there is, those included that no valid instance has.
 func TestCanonical(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 24))
-	for n := range 1000 {
+	for n := range 2000 {
 		var in sched.Instance
 		fill(r, reflect.ValueOf(&in).Elem(), 3)
 		bare := in
