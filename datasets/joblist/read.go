@@ -57,7 +57,7 @@ func (l *List) readCSV(path string, fields []field) error {
 			return fmt.Errorf("%s: line %d: has more than the %d rows that are read; $%s raises that", path, csv.Line(), most, input.Rows.Variable)
 		}
 		if len(l.Jobs) == enough {
-			l.Jobs = slices.Grow(l.Jobs, csv.Rest(enough))
+			l.Jobs = slices.Grow(l.Jobs, int(min(int64(csv.Rest(enough)), most-enough)))
 		}
 		l.Jobs = append(l.Jobs, job)
 	}
