@@ -158,7 +158,9 @@ type knapsack struct {
 	order   []int // the jobs, by gang
 	items   []int // scratch of pack
 	best    []float64
-	taken   []bool
+	taken   []uint16
+	places  *placement // where jobs share GPUs, else nil
+	shared  []int      // scratch of chosen
 }
 
 func newKnapsack(w *workload, obj sched.Objective, opt *KnapsackOptions, row *Prices) *knapsack {
@@ -270,7 +272,11 @@ func (k *knapsack) value(ctx context.Context) float64 {
 		}
 	}
 	for t, width := range k.width {
-		total -= float64(k.pack(t) * width)
+		if k.places != nil {
+			total -= float64(k.packPlaces(t) * width)
+		} else {
+			total -= float64(k.pack(t) * width)
+		}
 	}
 	k.iterations++
 	return total
@@ -312,18 +318,18 @@ func (k *knapsack) pack(t int) float64 {
 	}
 	items, size := k.items[:n], k.gangs+1
 	k.best = append(k.best[:0], make([]float64, size)...)
-	k.taken = append(k.taken[:0], make([]bool, n*size)...)
+	k.taken = append(k.taken[:0], make([]uint16, n*size)...)
 	k.steps += n*size + len(k.order)
 	for q, i := range items {
 		gang, v := int(k.jobs[i].gang), at(i)
 		for room := k.gangs; room >= gang; room-- {
 			if with := k.best[room-gang] + v; with > k.best[room] {
-				k.best[room], k.taken[q*size+room] = with, true
+				k.best[room], k.taken[q*size+room] = with, 1
 			}
 		}
 	}
 	for q, room := n-1, k.gangs; q >= 0; q-- {
-		if k.taken[q*size+room] {
+		if k.taken[q*size+room] > 0 {
 			k.surplus[items[q]*slots+t]--
 			room -= int(k.jobs[items[q]].gang)
 		}

@@ -163,14 +163,7 @@ type knapsackData struct {
 // proof returns the proof that prices by job are, for a class. What a list has no
 // price for is free.
 func (p *JobPrices) proof(kind sched.Kind, claims []Claim) *Proof {
-	d := knapsackData{Grid: p.Grid.Micros(), Price: make([][]int64, len(p.Price)), Exponent: p.Exponent, Spread: kind == sched.P0, Least: claims}
-	for j, row := range p.Price {
-		n := len(row)
-		for n > 0 && row[n-1] == 0 {
-			n--
-		}
-		d.Price[j] = append([]int64{}, row[:n]...)
-	}
+	d := knapsackData{Grid: p.Grid.Micros(), Price: p.trimmed(), Exponent: p.Exponent, Spread: kind == sched.P0, Least: claims}
 	return &Proof{"knapsack", d}
 }
 

@@ -442,7 +442,7 @@ func (a *adversary) proofs(r *rand.Rand, in *sched.Instance, obj sched.Objective
 			keep(elastic.MeanBusyTime(in, obj, class))
 		}
 	case in.Model == sched.ModelSharing:
-		for _, f := range []closed{bounds.ThetaLB0, bounds.ThetaSRPT, bounds.ThetaRanked, bounds.ThetaArea, bounds.ThetaEEI} {
+		for _, f := range []closed{bounds.ThetaLB0, bounds.ThetaSRPT, bounds.ThetaRanked, bounds.ThetaArea, bounds.ThetaEEI, placed} {
 			keep(f(in, obj))
 		}
 	default:

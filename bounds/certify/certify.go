@@ -151,6 +151,7 @@ func kinds() map[string]func(*Checker, *document) (proof, error) {
 		"spread-prices":  (*Checker).spreadPrices,
 		"knapsack":       (*Checker).packs,
 		"sharing":        (*Checker).sharing,
+		"places":         (*Checker).places,
 		"malleable":      (*Checker).malleable,
 		"pair-lp":        (*Checker).pairs,
 		"grid-lp":        (*Checker).grid,

@@ -109,7 +109,17 @@ func TestGangs(t *testing.T) {
 	}
 }
 
-// TestSharing does so for jobs that share GPUs.
+// placed is the bound by places, by prices that have climbed a little.
+func placed(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
+	d, err := bounds.Places(context.Background(), in, o, bounds.KnapsackOptions{Slots: 12, Iterations: 15})
+	if err != nil {
+		return bounds.Bound{}, err
+	}
+	return d.Bound, nil
+}
+
+// TestSharing does so for jobs that share GPUs. Places round rates, which the check does
+// not.
 func TestSharing(t *testing.T) {
 	for seed := range uint64(120) {
 		r := schedtest.Rand(seed)
@@ -121,7 +131,7 @@ func TestSharing(t *testing.T) {
 			for _, f := range []closed{bounds.ThetaLB0, bounds.ThetaSRPT, bounds.ThetaRanked, bounds.ThetaArea, bounds.ThetaEEI,
 				func(in *sched.Instance, o sched.Objective) (bounds.Bound, error) {
 					return bounds.ThetaHybrid(context.Background(), in, o, bounds.HybridOptions{})
-				}} {
+				}, placed} {
 				b, err := f(in, obj)
 				if errors.Is(err, sched.ErrNotApplicable) {
 					continue
@@ -129,7 +139,7 @@ func TestSharing(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				if s := agree(t, in, &b); s.Proven.Cmp(b.Value) != 0 && obj != sched.MeanJCT {
+				if s := agree(t, in, &b); s.Proven.Cmp(b.Value) != 0 && obj != sched.MeanJCT && b.Name != "places" {
 					t.Errorf("seed %d: %s of %v is %v, the certificate proves %v", seed, b.Name, obj, b.Value.RatString(), s.Proven.RatString())
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,14 @@ func anything(r *rand.Rand, in *sched.Instance) map[string]object {
 	for range n {
 		byJob = append(byJob, whole(r.IntN(slots+1), int64(gpus)<<20))
 	}
+	counts := [][]int64{} // of a job on the GPUs that it shares: about its price
+	for _, row := range byJob {
+		count := slices.Clone(row)
+		for k := range count {
+			count[k] += r.Int64N(3)*(1<<18) - 1<<17
+		}
+		counts = append(counts, count)
+	}
 	least := []object{{"job": r.IntN(n), "time": r.Int64N(3e6)}}
 	shares := []object{}
 	for g := 1; g <= gpus; g++ {
@@ -101,6 +110,7 @@ func anything(r *rand.Rand, in *sched.Instance) map[string]object {
 		"conf":          withParts,
 		"grid-lp":       {"slot": slot, "slots": slots, "jobs": numbers(n, 1.5), "unit": "1", "rules": []object{{"most": 1 + r.IntN(4), "share": whole(n, 3)}}, "rows": rows},
 		"sharing":       {"rule": []string{"alone", "srpt", "srpt-ranked", "mean-busy-time", "area"}[r.IntN(5)], "whole": 1, "sizes": whole(n, 2*slot)},
+		"places":        {"grid": grid, "price": byJob, "count": counts, "exponent": -20 + r.IntN(4)},
 		"pair-lp":       {"slotted": r.IntN(2) == 0, "slot": slot, "slots": slots, "done": numbers(n, 3*float64(slot)), "progress": table(slots, n, 2*float64(slot)), "gang": table(slots, n, float64(slot)), "capacity": numbers(slots, float64(slot))},
 		"malleable":     {"rule": "srpt-ranked", "whole": 1, "sizes": whole(n, slot)},
 	}
@@ -187,7 +197,7 @@ func TestAnything(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"lb0", "srpt", "srpt-ranked", "mean-busy-time", "energy", "prices", "spread-prices", "knapsack", "pti", "conf", "grid-lp", "sharing", "pair-lp", "elastic-busy", "elastic-prices", "elastic-alone",
+	for _, kind := range []string{"lb0", "srpt", "srpt-ranked", "mean-busy-time", "energy", "prices", "spread-prices", "knapsack", "pti", "conf", "grid-lp", "sharing", "places", "pair-lp", "elastic-busy", "elastic-prices", "elastic-alone",
 		"elastic-grid", "weight-grid", "weight-prices"} {
 		if accepted[kind] < 10 || strong[kind] == 0 {
 			t.Errorf("%s: %d were accepted, %d of them prove something", kind, accepted[kind], strong[kind])
