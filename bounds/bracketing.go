@@ -96,6 +96,17 @@ func Bracketing(ctx context.Context, in *sched.Instance, obj sched.Objective, cl
 		}
 		break
 	}
+	if class.Reaches(sched.Class{Kind: sched.SP0}) && in.Model.Has(sched.S) {
+		const slots, iterations, steps = 96, 200, 2_000_000_000 // more slots gain little
+		d, err := Places(ctx, in, obj, KnapsackOptions{Slots: slots << min(e.Level, 2), Iterations: iterations << e.Level, Steps: steps << e.Level, Upper: e.Upper})
+		if err == nil {
+			out.Interrupted = out.Interrupted || d.Interrupted
+			err = add(d.Bound, nil)
+		}
+		if err != nil && !errors.Is(err, sched.ErrNotApplicable) {
+			return nil, err
+		}
+	}
 	if out.Value == nil {
 		return nil, fmt.Errorf("bounds: %w: no bound on %v holds for schedules of class %v", sched.ErrNotApplicable, obj, class)
 	}

@@ -264,3 +264,25 @@ func TestPlacesRefuses(t *testing.T) {
 		t.Errorf("a context that has ended: %v (%v)", d, err)
 	}
 }
+
+// TestBracketingPlaces: of jobs that share GPUs the lower side has the bound by places, in
+// every class that it holds for, and on some instances it is the best one.
+func TestBracketingPlaces(t *testing.T) {
+	best := 0
+	for seed := range uint64(8) {
+		in := sharingDraw(seed)
+		_, optimum := schedtest.SharingBruteForce(in, sched.TotalJCT)
+		for _, class := range []sched.Class{{Kind: sched.S}, {Kind: sched.S, Slotted: true}, {Kind: sched.SP0}} {
+			l, err := Bracketing(context.Background(), in, sched.TotalJCT, class, Effort{})
+			if err != nil || l.Value.Cmp(optimum) > 0 {
+				t.Fatalf("seed %d, %v: %+v (%v), optimum %v", seed, class, l, err, optimum)
+			}
+			if l.Name == placesName {
+				best++
+			}
+		}
+	}
+	if best == 0 {
+		t.Error("it is never the best")
+	}
+}
