@@ -6,9 +6,11 @@
 Every solver has one thread and the same limit of processor time, user and system of all
 its processes, and is told nothing but the instance. What Python takes to start and to build
 a model is not counted. Who has used the limit is interrupted, and answers with what it has
-by then. (Linux: times are read from /proc.) Instances are built by bench from the generator sjf-bsbf-testbed, seeds 1 to 10,
-with all times multiples of ten seconds and place without effect, so that the programs
-below are exact. What a solver returns is checked and costed by bench score; its optima
+by then. (Linux: times are read from /proc.)
+
+Instances are built by bench from the generator sjf-bsbf-testbed, seeds 1 to 10, with all
+times multiples of ten seconds and place without effect, so that the programs below are
+exact. What a solver returns is checked and costed by bench score; its optima
 and bounds are its own claims, ours are proven.
 
 CP-SAT has one interval per job and one cumulative constraint; "+energy" turns its
@@ -77,32 +79,30 @@ def used(pid):
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(used(c) for c in children)
 
 
-READY = "ready"  # the line that ends what is not counted
+READY = "ready"  # the line that ends what is not counted, which says how much that is
 
 
 def limited(command, limit, announced):
     """Runs a command until it has used so much processor time, and then interrupts it.
 
     What it takes until it says that it is ready, if that is announced, is not counted.
-    Returns what it printed, and the seconds counted.
+    Returns what it printed, and the seconds counted. (A schedule fits into a pipe.)
     """
     p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     start = 0.0
     if announced:
-        if p.stdout.readline().strip() != READY:
-            sys.exit(f"compare.py: {command}: {p.communicate()[1]}")
-        start = used(p.pid)
-    took, interrupted = 0.0, False
-    while True:
-        # A process that has ended keeps its times until it is waited for.
-        if os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            took = used(p.pid) - start
-            break
-        took = used(p.pid) - start
-        if took >= limit and not interrupted:
+        line = p.stdout.readline().split()
+        if line[:1] != [READY]:
+            sys.exit(f"compare.py: {command}: {p.stderr.read()}")
+        start = float(line[1])
+    interrupted = False
+    # A process that has ended keeps its times until it is waited for.
+    while not os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        if not interrupted and used(p.pid) - start >= limit:
             p.send_signal(signal.SIGINT)
             interrupted = True
         time.sleep(0.02)
+    took = used(p.pid) - start
     out, err = p.stdout.read(), p.stderr.read()
     p.wait()
     if p.returncode not in (0, 130):
@@ -111,7 +111,7 @@ def limited(command, limit, announced):
 
 
 def ready():
-    print(READY, flush=True)
+    print(READY, time.process_time(), flush=True)
 
 
 def cpsat(instance, objective, energy):
