@@ -66,7 +66,7 @@ class Problem:
         """The ways to start job j now: duration, and GPUs on each server."""
         # Servers are alike if they have as many GPUs, of which as many were free just before
         # and are now, and the same running jobs hold the others.
-        kind = [(size, before[m], free[m], tuple(sorted((end, held[m]) for end, held in running if held[m] > 0)))
+        kind = [(size, before[m], free[m], tuple(sorted((end, held[m]) for end, held, _ in running if held[m] > 0)))
                 for m, size in enumerate(self.servers)]
         for duration, pattern in self.patterns[j]:
             ways = [()]  # the servers of the first parts
@@ -87,33 +87,33 @@ class Problem:
 def close(problem, prices, now, cost, running, starts):
     """Whether every schedule of a node costs at least the value: weak duality, on the pool
     of all servers. A waiting job starts now, in one of its ways, or at its next start."""
-    paid = sum(sum(held) * (prices.until(end) - prices.until(now)) for end, held in running)
+    paid = sum(prices.until(j, end) - prices.until(j, now) for end, _, j in running)
     for j, ways, later in starts:
-        costs = [prices.K * problem.weight[j] * (now + d) + problem.gang[j] * (prices.until(now + d) - prices.until(now)) for d in ways]
+        costs = [prices.K * problem.weight[j] * (now + d) + prices.until(j, now + d) - prices.until(j, now) for d in ways]
         if later <= prices.latest[j]:
             costs.append(prices.least(j, later))
         if not costs:
             return True
         paid += min(costs)
-    return prices.K * cost + paid - problem.capacity * (prices.sum[-1] - prices.until(now)) > prices.goal
+    return prices.K * cost + paid - (prices.sum[-1][-1] - prices.until(-1, now)) > prices.goal
 
 
 def tree(problem, value, order, prices, answers):
     """Goes through all schedules, and requires that none costs less than the value."""
     release, weight = problem.release, problem.weight
     # A node: the time; the GPUs of each server that were free just before, and are now; the cost of
-    # the jobs started; those running, by end and GPUs; those waiting; how many of these were asked for.
+    # the jobs started; those running, by end, GPUs and job; those waiting; how many of these were asked for.
     nodes = [(min(release), problem.servers, problem.servers, 0, (), tuple(order), 0)]
     while nodes:
         now, before, free, cost, running, waiting, asked = nodes.pop()
         while waiting:
             may = {j: list(problem.options(j, now, before, free, running)) for j in waiting[asked:] if release[j] <= now}
             may = {j: ways for j, ways in may.items() if ways}
-            events = [end for end, _ in running] + [release[j] for j in waiting if release[j] > now]
+            events = [end for end, _, _ in running] + [release[j] for j in waiting if release[j] > now]
             if may or not events:
                 break
             before, now, asked = free, min(events), 0  # on to the next release or end
-            free = tuple(f + sum(held[m] for end, held in running if end == now) for m, f in enumerate(free))
+            free = tuple(f + sum(held[m] for end, held, _ in running if end == now) for m, f in enumerate(free))
             running = tuple(job for job in running if job[0] > now)
         if not waiting:
             require(not problem.makespan and cost >= value, "a schedule costs less than %d" % value)
@@ -133,7 +133,7 @@ def tree(problem, value, order, prices, answers):
         nodes.append((now, before, free, cost, running, waiting, at + 1))  # j does not start now
         for d, held in reversed(in_time[j]):  # j starts now
             nodes.append((now, before, tuple(f - g for f, g in zip(free, held)), cost + weight[j] * (now + d),
-                          running + ((now + d, held),), waiting[:at] + waiting[at + 1:], at))
+                          running + ((now + d, held, j),), waiting[:at] + waiting[at + 1:], at))
 
 
 def schedule(key):
@@ -145,7 +145,7 @@ def schedule(key):
 
 
 def check(problem_file, certificate):
-    return check_tree.check(problem_file, certificate, "yardstick-tree-on-servers 1", Problem, tree, schedule)
+    return check_tree.check(problem_file, certificate, "yardstick-tree-on-servers 2", Problem, tree, schedule)
 
 
 if __name__ == "__main__":

@@ -3,39 +3,33 @@
 
     python3 check_tree.py instance.txt optimum.cert
 
-Says "holds" and exits with 0, or says what fails and exits with 1. It needs Python 3.8 or
-later, and nothing else. All numbers that decide are integers of any size.
+Says "holds" and exits with 0, or says what fails and exits with 1. It needs Python 3.8 or later, and
+nothing else. All numbers that decide are integers of any size.
 
-The problem. Job j needs gang[j] of the capacity GPUs, without a break, for duration[j]
-from some start that is not before release[j]. The cost is the sum of weight[j] times
-the end of j or, in a problem of the makespan, the last end.
+The problem. Job j needs gang[j] of the capacity GPUs, without a break, for duration[j] from some start
+that is not before release[j]. The cost is the sum of weight[j] times the end of j, or the last end.
 
-The proof goes through all schedules in which each job starts at its release, or at a
-time before which too few GPUs were free for it: by the lemma of left shifts one of
-these costs least. A node is a time, the jobs that run then, and those that wait. It asks
-for one waiting job that could start now: does it? Both answers are gone through, unless
-the certificate names prices of GPUs that show by weak duality that both cost too much.
-README.md beside this file has the two lemmas in full.
+The proof goes through all schedules in which each job starts at its release, or at a time before
+which too few GPUs were free for it: by the lemma of left shifts one of these costs least. A node is
+a time, the jobs that run then, and those that wait. It asks for one waiting job that could start
+now: does it? Both answers are gone through, unless the certificate names prices that show by weak
+duality that both cost too much. README.md beside this file has the two lemmas in full.
 """
 import bisect
 import hashlib
 import re
 import sys
-
-
+from itertools import accumulate
 class Refused(Exception):
     pass
-
 
 def require(true, what):
     if not true:
         raise Refused(what)
 
-
 def integer(text):
     require(re.fullmatch(r"0|[1-9][0-9]{0,59}", text), "%.70r is no integer from 0 to 10^60" % text)
     return int(text)
-
 
 def integers(text):
     return [integer(word) for word in text.split(" ")] if text else []
@@ -51,7 +45,6 @@ def lines(data):
         return value
 
     return lambda: next(rest, ""), key
-
 
 class Problem:
     def __init__(self, data):
@@ -79,38 +72,47 @@ class Problem:
             require(held <= self.capacity, "%d GPUs are held at %d" % (held, s))
         return max(ends) if self.makespan else sum(w * end for w, end in zip(self.weight, ends))
 
+def most(problem, pay):
+    """The most that jobs pay, of which each pays as much if it is one, and which fit together."""
+    require(problem.capacity <= 10**5, "prices are of jobs, and the pool is too large for that")
+    best = [0] * (problem.capacity + 1)  # in so many GPUs
+    for g, p in zip(problem.gang, pay):
+        if p > 0:
+            best[g:] = [max(without, p + rest) for without, rest in zip(best[g:], best)]
+    return best[-1]
 
 class Prices:
-    """What a GPU costs per unit of time, times K: v[i] from t[i] to t[i+1], and 0 outside."""
+    """What job j pays per unit of time that it runs, times K: v[j][i] from t[i] to t[i+1], and 0 outside.
+    It pays for its GPUs, or a price of its own. v[n][i] is the most that jobs pay which fit together."""
 
     def __init__(self, problem, K, value, numbers):
-        self.t, self.v = numbers[0::2], numbers[1::2]
-        increase = all(a < b for a, b in zip(self.t, self.t[1:]))
-        require(increase and len(self.t) == len(self.v) + 1, "the times of prices do not increase, or the last is missing")
-        self.sum = [0]  # up to each time
-        for i, price in enumerate(self.v):
-            self.sum.append(self.sum[-1] + price * (self.t[i + 1] - self.t[i]))
+        rows = numbers[0] if numbers else 0
+        require(rows in (1, len(problem.gang)) and len(numbers) % (rows + 1) == 2 % (rows + 1), "prices are neither of GPUs nor of all jobs")
+        self.t, v = numbers[1 :: rows + 1], [numbers[2 + j :: rows + 1] for j in range(rows)]
+        require(all(a < b for a, b in zip(self.t, self.t[1:])), "the times of prices do not increase")
+        if rows == 1:
+            self.v = [[g * price for price in v[0]] + [0] for g in (*problem.gang, problem.capacity)]
+        else:
+            self.v = [row + [0] for row in v + [[most(problem, pay) for pay in zip(*v)]]]
+        self.sum = [list(accumulate((p * (b - a) for p, a, b in zip(row, self.t, self.t[1:])), initial=0)) for row in self.v]
         self.problem, self.K, self.known = problem, K, {}
         self.goal = 0 if problem.makespan else K * (value - 1)
         self.latest = [value - 1 - p if problem.makespan else 10**99 for p in problem.duration]  # starts to look at
         self.table = [None] * len(problem.gang)
 
-    def until(self, time):
-        """The price of one GPU from the beginning until a time."""
+    def until(self, j, time):
+        """What job j pays that runs from the beginning until a time, or v[n] until then."""
         i = bisect.bisect_right(self.t, time) - 1
-        if i < 0 or i == len(self.v):
-            return self.sum[max(i, 0)]
-        return self.sum[i] + self.v[i] * (time - self.t[i])
+        return self.sum[j][i] + self.v[j][i] * (time - self.t[i]) if i >= 0 else 0
 
     def at(self, j, start):
         """What job j costs and pays if it starts then."""
-        end, p = start + self.problem.duration[j], self.problem
-        return self.K * p.weight[j] * end + p.gang[j] * (self.until(end) - self.until(start))
+        end = start + self.problem.duration[j]
+        return self.K * self.problem.weight[j] * end + self.until(j, end) - self.until(j, start)
 
     def least(self, j, earliest):
-        """The least of at(j, start) over all starts that are not earlier. Between two times
-        at which the start or the end meets a change of price it is linear, and after the
-        last of these it does not fall: so it is least at one of them, or at the ends."""
+        """The least of at(j, start) over all starts that are not earlier. Between two times at which the
+        start or the end meets a change of price it is linear, and after the last it does not fall."""
         if (j, earliest) not in self.known:
             if self.table[j] is None:
                 times = {x for t in self.t for x in (t, t - self.problem.duration[j]) if 0 <= x < self.latest[j]}
@@ -128,16 +130,14 @@ class Prices:
         """Whether every schedule of a node costs at least the value: weak duality."""
         if any(e > self.latest[j] for j, e in earliest):
             return True
-        paid = sum(g * (self.until(end) - self.until(now)) for end, g in running)
-        paid += sum(self.least(j, e) for j, e in earliest)
-        return self.K * cost + paid - self.problem.capacity * (self.sum[-1] - self.until(now)) > self.goal
-
+        paid = sum(self.until(j, end) - self.until(j, now) for end, j in running) + sum(self.least(j, e) for j, e in earliest)
+        return self.K * cost + paid - (self.sum[-1][-1] - self.until(-1, now)) > self.goal
 
 def tree(problem, value, order, prices, answers):
     """Goes through all schedules, and requires that none costs less than the value."""
     release, duration, gang, weight = problem.release, problem.duration, problem.gang, problem.weight
     # A node: the time; how many GPUs were free just before, and are now; the cost of the jobs
-    # started; those running, by end and gang; those waiting; how many of these were asked for.
+    # started; those running, by end; those waiting; how many of these were asked for.
     nodes = [(min(release), problem.capacity, problem.capacity, 0, (), tuple(order), 0)]
     while nodes:
         now, before, free, cost, running, waiting, asked = nodes.pop()
@@ -148,7 +148,7 @@ def tree(problem, value, order, prices, answers):
             if may or not events:
                 break
             before, now, asked = free, min(events), 0  # on to the next release or end
-            free += sum(g for end, g in running if end == now)
+            free += sum(gang[j] for end, j in running if end == now)
             running = tuple(job for job in running if job[0] > now)
         if not waiting:
             require(not problem.makespan and cost >= value, "a schedule costs less than %d" % value)
@@ -165,11 +165,10 @@ def tree(problem, value, order, prices, answers):
         j, end, at = may[0], now + duration[may[0]], waiting.index(may[0])
         nodes.append((now, before, free, cost, running, waiting, at + 1))  # j does not start now
         if not problem.makespan or end < value:  # j starts now
-            nodes.append((now, before, free - gang[j], cost + weight[j] * end, running + ((end, gang[j]),),
+            nodes.append((now, before, free - gang[j], cost + weight[j] * end, running + ((end, j),),
                           waiting[:at] + waiting[at + 1:], at))
 
-
-def check(problem_file, certificate, kind="yardstick-tree 1", Problem=Problem, tree=tree, schedule=lambda key: [integers(key("starts"))]):
+def check(problem_file, certificate, kind="yardstick-tree 2", Problem=Problem, tree=tree, schedule=lambda key: [integers(key("starts"))]):
     problem, (line, key) = Problem(problem_file), lines(certificate)
     require(line() == kind, "no certificate of this format")
     require(key("problem") == hashlib.sha256(problem_file).hexdigest(), "the certificate is of another problem")
@@ -188,7 +187,6 @@ def check(problem_file, certificate, kind="yardstick-tree 1", Problem=Problem, t
     return "holds: no schedule costs less than %d%s\nso %s of instance %s is at least %s * %d + %s" % (
         value, ", and one costs as much, the optimum" if claim == "optimum" else "", problem.about["objective"],
         problem.about["instance"], problem.about["scale"], value, problem.about["offset"])
-
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:

@@ -32,18 +32,22 @@ var swaps = map[string][][2]string{
 		{"max(ends) if self.makespan else sum(", "max(ends) if not self.makespan else sum("},
 		{"K * (value - 1)", "K * (value - 2)"},
 		{"value - 1 - p if", "value - 2 - p if"},
-		{"self.sum[-1] + price *", "price *"},
-		{"return self.K * p.weight[j] * end + p.gang", "return self.K * p.weight[j] * (end + 1) + p.gang"},
-		{"p.gang[j] * (self.until(end)", "(p.gang[j] + 1) * (self.until(end)"},
+		{"p * (b - a) for p", "p for p"},
+		{"max(without, p + rest)", "without"},
+		{"max(without, p + rest)", "max(without, rest)"},
+		{"[0] * (problem.capacity + 1)", "[0] * problem.capacity"},
+		{"return best[-1]", "return max(pay)"},
+		{"self.problem.weight[j] * end + self", "self.problem.weight[j] * (end + 1) + self"},
+		{"for g in (*problem.gang, problem.capacity)", "for g in (*(g + 1 for g in problem.gang), problem.capacity)"},
 		{"if 0 <= x < self.latest[j]", "if self.latest[j] < x"},
 		{"for x in (t, t - self.problem.duration[j])", "for x in (t,)"},
 		{"costs[i] = min(costs[i], costs[i + 1])", "costs[i] = max(costs[i], costs[i + 1])"},
 		{"min([self.at(j, earliest)] + costs[i : i + 1])", "self.at(j, earliest)"},
 		{"any(e > self.latest[j]", "any(e >= self.latest[j]"},
-		{"sum(g * (self.until(end) - self.until(now))", "sum(g * self.until(end)"},
+		{"sum(self.until(j, end) - self.until(j, now) for", "sum(self.until(j, end) for"},
 		{"return self.K * cost + paid", "return self.K * cost + 2 * paid"},
-		{"- self.problem.capacity * (", "- (self.problem.capacity - 1) * ("},
-		{"self.sum[-1] - self.until(now)) > self.goal", "self.sum[-1] - self.until(now)) >= self.goal"},
+		{"for g in (*problem.gang, problem.capacity)", "for g in (*problem.gang, problem.capacity - 1)"},
+		{"self.until(-1, now)) > self.goal", "self.until(-1, now)) >= self.goal"},
 		{"nodes = [(min(release),", "nodes = [(max(release),"},
 		{"gang[j] <= free\n", "gang[j] < free\n"},
 		{"release[j] <= now and", "release[j] < now and"},
@@ -55,7 +59,7 @@ var swaps = map[string][][2]string{
 		{"before, now, asked = free, min(events), 0", "before, now, asked = free, max(events), 0"},
 		{"before, now, asked = free, min(events), 0", "before, now, asked = free, min(events), asked"},
 		{"before, now, asked = free, min(events), 0", "before, now, asked = problem.capacity, min(events), 0"},
-		{"free += sum(g for end, g in running if end == now)", "free += 0"},
+		{"free += sum(gang[j] for end, j in running if end == now)", "free += 0"},
 		{"min(events + [now + duration[j] for j in may])", "max(events + [now + duration[j] for j in may])"},
 		{"min(events + [now + duration[j] for j in may])", "min(events or [10**9])"},
 		{"now if j in may else max(later, release[j])", "max(later, release[j])"},
@@ -70,14 +74,14 @@ var swaps = map[string][][2]string{
 		{"self.servers[m] == size and free[m] >= g", "self.servers[m] == size and free[m] > g"},
 		{"if self.release[j] == now or any(", "if any("},
 		{"any(g > b for g, b in zip(held, before))", "False"},
-		{", tuple(sorted((end, held[m]) for end, held in running if held[m] > 0)))", ")"}, // which servers are alike
+		{", tuple(sorted((end, held[m]) for end, held, _ in running if held[m] > 0)))", ")"}, // which servers are alike
 		{"ways = list(longer.values())", "ways = list(longer.values())[:1]"},
 		{"in reversed(in_time[j]):", "in in_time[j][:1]:"},
 		{"before, now, asked = free, min(events), 0", "before, now, asked = problem.servers, min(events), 0"},
 		{"min(p[0] for p in patterns))  # the least", "max(p[0] for p in patterns))  # the least"},
 		{"self.gang.append(min(", "self.gang.append(1 + min("},
-		{"sum(sum(held) * (prices.until(end)", "sum((1 + sum(held)) * (prices.until(end)"},
-		{"return prices.K * cost + paid - problem.capacity * (", "return prices.K * cost + paid - (problem.capacity - 1) * ("},
+		{"sum(prices.until(j, end) - prices.until(j, now) for", "sum(prices.until(j, end) for"},
+		{"paid - (prices.sum[-1][-1] - prices.until(-1, now))", "paid - (prices.sum[0][-1] - prices.until(0, now))"},
 		{"> prices.goal", ">= prices.goal"},
 		{"costs.append(prices.least(j, later))", "costs.append(prices.least(j, later + 1))"},
 		{"for j in waiting[asked:] if release[j] <= now}", "for j in waiting[asked + 1:] if release[j] <= now}"},
@@ -85,14 +89,14 @@ var swaps = map[string][][2]string{
 		{"min(events + [now + d for ways in may.values() for d, _ in ways])", "max(events + [now + d for ways in may.values() for d, _ in ways])"},
 		{"waiting, at + 1))  # j does", "waiting, at + 2))  # j does"},
 		{"cost + weight[j] * (now + d)", "cost + weight[j] * (now + d) + 1"},
-		{"sum(held[m] for end, held in running if end == now)", "0"},
+		{"sum(held[m] for end, held, _ in running if end == now)", "0"},
 	},
 }
 
 // harmless are changes after which the checkers accept nothing false, and why.
 var harmless = map[string][][3]string{
 	tree.CheckerName: {
-		{"self.sum[i] + self.v[i] * (time - self.t[i])", "self.sum[i]",
+		{"self.sum[j][i] + self.v[j][i] * (time - self.t[i])", "self.sum[j][i]",
 			"as if all times were rounded down to changes of price: that keeps what runs beside each other, and no start between two of them is cheaper than the first of these or the earliest start"},
 		{"waiting[:at] + waiting[at + 1:], at))", "waiting[:at], at))",
 			"a job less to wait for: what is left costs no more, and has the same lemmas"},
@@ -238,16 +242,21 @@ func TestMutatedCheckers(t *testing.T) {
 		rest = append(rest, lines[1:1+c.Prices]...)
 		scale, _ := strconv.ParseInt(string(field(text, "scale")), 10, 64)
 		for range 5 { // prices of somebody who looks for what the checker does wrong
-			at, line := int64(0), ""
+			at, line := int64(0), "1 "
 			for range 1 + r.IntN(3) {
 				line += fmt.Sprintf("%d %d ", at, r.Int64N(3*scale))
 				at += 1 + r.Int64N(2*p.Jobs[r.IntN(len(p.Jobs))].Duration)
 			}
 			rest = append(rest, line+strconv.FormatInt(at, 10))
+			line = fmt.Sprintf("%d 0", len(p.Jobs)) // prices of each job
+			for range p.Jobs {
+				line += fmt.Sprintf(" %d", r.Int64N(3*scale))
+			}
+			rest = append(rest, fmt.Sprintf("%s %d", line, at))
 		}
-		head, kind := "yardstick-tree 1", "bound"
+		head, kind := "yardstick-tree 2", "bound"
 		if p.Servers != nil {
-			head = "yardstick-tree-on-servers 1"
+			head = "yardstick-tree-on-servers 2"
 		}
 		if starts != nil {
 			kind = "optimum"
@@ -428,10 +437,10 @@ func madeFor(t *testing.T) (goals [][3]any) {
 		t.Fatal(err)
 	}
 	claim := func(p proof.Problem, value int, scale string, prices ...string) {
-		head := "yardstick-tree 1"
+		head := "yardstick-tree 2"
 		places := ""
 		if p.Servers != nil {
-			head, places = "yardstick-tree-on-servers 1", "places \n"
+			head, places = "yardstick-tree-on-servers 2", "places \n"
 		}
 		var order []int
 		for i := range p.Jobs {
@@ -447,7 +456,7 @@ func madeFor(t *testing.T) (goals [][3]any) {
 	// neither a change of price nor its earliest start. The optimum is 30.
 	p := *base
 	p.Capacity, p.Jobs = 1, []proof.Job{{Release: 0, Duration: 1, Gang: 1, Weight: 10}, {Release: 0, Duration: 5, Gang: 1, Weight: 1}, {Release: 6, Duration: 1, Gang: 1, Weight: 2}}
-	claim(p, 31, "2", "0 3 4 0 6 4 7")
+	claim(p, 31, "2", "1 0 3 4 0 6 4 7")
 	// The third job has to join the first one, that ends soon, or leave a server to the
 	// last one otherwise. The optimum is 166, and 167 with the first and second job on one server.
 	p = *base

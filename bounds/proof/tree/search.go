@@ -39,6 +39,7 @@ type search struct {
 	quick   []int64   // on servers: how long they run at least if they start now; 0 if they may not
 	may     []int     // positions in waiting of the jobs that may start now
 	climb   climber
+	packer  packer[uint64]
 }
 
 // node is a node of the tree: see the package comment.
@@ -50,7 +51,10 @@ type node struct {
 	asked             int   // how many of these have been asked for
 }
 
-type job struct{ end, gang int64 }
+type job struct {
+	end int64
+	job int
+}
 
 // errAgain means that a schedule was found with which the tree has to begin anew.
 var errAgain = errors.New("again")
@@ -61,7 +65,7 @@ func newSearch(ctx context.Context, p *proof.Problem, claim proof.Claim, limits 
 	for _, j := range p.Jobs {
 		heaviest = max(heaviest, j.Weight)
 	}
-	const precision = 1 << 20 // of prices
+	const precision = 1 << 11 // of prices
 	s.scale = max(1, precision/heaviest)
 	sum := new(big.Int)
 	for _, j := range p.Jobs {
@@ -84,8 +88,9 @@ func newSearch(ctx context.Context, p *proof.Problem, claim proof.Claim, limits 
 	if most.Mul(most, big.NewInt(4*p.Capacity*int64(len(p.Jobs)))).BitLen() > 126 || highest.BitLen() > 62 {
 		return nil, fmt.Errorf("proof: %w: weights times times take too many bits: round the weights to fewer digits in base two", sched.ErrNotApplicable)
 	}
-	s.climb = newClimber(s, float64(highest.Int64()))
-	free := newPrices([]int64{0, 1}, []uint64{0}, len(p.Jobs)) // what jobs cost that have all GPUs to themselves
+	s.packer = packer[uint64]{gang: s.gang, capacity: s.capacity}
+	s.climb = newClimber(s, float64(min(highest.Int64(), 1<<62/p.Capacity/int64(len(p.Jobs)))))
+	free := s.newPrices([]int64{0, 1}, [][]uint64{{0}}) // what jobs cost that have all GPUs to themselves
 	s.made, s.vectors = []*prices{free}, []*prices{free}
 	return s, s.aim()
 }
@@ -154,7 +159,7 @@ func (s *search) node(n *node) error {
 	if end := n.now + s.duration[j]; !s.p.Makespan || end < s.value {
 		s.start[j] = n.now
 		started := &node{now: n.now, before: n.before, free: n.free - s.gang[j], cost: n.cost.Plus(number.Product(s.weight[j], uint64(end))),
-			running: append(slices.Clip(n.running), job{end, s.gang[j]}), waiting: slices.Delete(slices.Clone(n.waiting), at, at+1), asked: at}
+			running: append(slices.Clip(n.running), job{end, j}), waiting: slices.Delete(slices.Clone(n.waiting), at, at+1), asked: at}
 		if err := s.node(started); err != nil {
 			return err
 		}
@@ -197,7 +202,7 @@ func (s *search) advance(n *node) (next int64, alive bool) {
 			if r.end > next {
 				left = append(left, r)
 			} else {
-				n.free += r.gang
+				n.free += s.gang[r.job]
 			}
 		}
 		n.running = left
@@ -268,10 +273,13 @@ func (s *search) close(n *node) *prices {
 		}
 	}
 	v := s.climb.run(s, n, from)
-	if v != nil && s.short(v, n) < 0 {
-		s.vectors = slices.Insert(s.vectors, 0, v)
-		s.made = append(s.made, v)
-		s.vectors = s.vectors[:min(len(s.vectors), kept)]
+	if v == nil {
+		return nil
+	}
+	s.vectors = slices.Insert(s.vectors, 0, v)
+	s.made = append(s.made, v)
+	s.vectors = s.vectors[:min(len(s.vectors), kept)]
+	if s.short(v, n) < 0 {
 		return v
 	}
 	return nil

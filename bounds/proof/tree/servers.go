@@ -22,6 +22,7 @@ type spreadNode struct {
 }
 
 type spreadJob struct {
+	job  int
 	end  int64
 	held []int64
 }
@@ -64,7 +65,7 @@ func (s *search) spread(n *spreadNode) error {
 		}
 		s.start[j], s.held[j] = n.now, o.held
 		started := &spreadNode{now: n.now, before: n.before, free: slices.Clone(n.free), cost: n.cost.Plus(number.Product(s.weight[j], uint64(end))),
-			running: append(slices.Clip(n.running), spreadJob{end, o.held}), waiting: slices.Delete(slices.Clone(n.waiting), at, at+1), asked: at}
+			running: append(slices.Clip(n.running), spreadJob{j, end, o.held}), waiting: slices.Delete(slices.Clone(n.waiting), at, at+1), asked: at}
 		for m, gpus := range o.held {
 			started.free[m] -= gpus
 		}
@@ -161,14 +162,15 @@ func (s *search) options(n *spreadNode, kind []int, j int) (list []option) {
 
 // kinds returns for each server the first one that is like it.
 func (s *search) kinds(n *spreadNode) []int {
-	kind, on := make([]int, len(s.p.Servers)), make([][]job, len(s.p.Servers))
+	type part struct{ end, gpus int64 }
+	kind, on := make([]int, len(s.p.Servers)), make([][]part, len(s.p.Servers))
 	for m, size := range s.p.Servers {
 		for _, r := range n.running {
 			if r.held[m] > 0 {
-				on[m] = append(on[m], job{r.end, r.held[m]})
+				on[m] = append(on[m], part{r.end, r.held[m]})
 			}
 		}
-		slices.SortFunc(on[m], func(a, b job) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.gang, b.gang)) })
+		slices.SortFunc(on[m], func(a, b part) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.gpus, b.gpus)) })
 		for kind[m] = 0; kind[m] < m; kind[m]++ {
 			if k := kind[m]; s.p.Servers[k] == size && n.before[k] == n.before[m] && n.free[k] == n.free[m] && slices.Equal(on[k], on[m]) {
 				break
@@ -220,11 +222,7 @@ func (s *search) laterOn(n *spreadNode, next int64, options [][]option) {
 func (s *search) pooled(n *spreadNode) *node {
 	pool := &node{now: n.now, cost: n.cost, waiting: n.waiting}
 	for _, r := range n.running {
-		gang := int64(0)
-		for _, gpus := range r.held {
-			gang += gpus
-		}
-		pool.running = append(pool.running, job{r.end, gang})
+		pool.running = append(pool.running, job{r.end, r.job})
 	}
 	return pool
 }

@@ -14,13 +14,15 @@
 //
 // # Prices
 //
-// Let λ ≥ 0 be prices of a GPU over time. All jobs that run or wait at a node pay for no
-// more than all GPUs from now on, so that every schedule of the node costs at least
+// Let λ_j ≥ 0 be what job j pays per unit of time that it runs, and κ the most that jobs pay
+// which fit together. All jobs that run or wait at a node pay no more than κ from now on, so
+// that every schedule of the node costs at least
 //
-//	Σ_started w·C + Σ_running g·Λ(now, end) + Σ_waiting min_{t ≥ e} [w·(t + p) + g·Λ(t, t + p)] − capacity·Λ(now, ∞)
+//	Σ_started w·C + Σ_running Λ_j(now, end) + Σ_waiting min_{t ≥ e} [w·(t + p) + Λ_j(t, t + p)] − ∫_now^∞ κ
 //
-// where Λ(a, b) is the integral of λ, and e the earliest start that the node leaves to the
-// job. Prices are integers over a common scale K, so that nothing is rounded in the
+// where Λ_j(a, b) is the integral of λ_j, and e the earliest start that the node leaves to the
+// job. Either all GPUs have one price λ, so that λ_j = g·λ and capacity·λ serves as κ, or each
+// job has its own prices, and κ is a knapsack's value. Prices are integers over a common scale K, so that nothing is rounded in the
 // comparison. The makespan is not a sum of costs: there weights are 0, starts end in time
 // for the value to be undercut, and what is left over must be positive.
 //
@@ -201,9 +203,9 @@ func (s *search) certificate() *Certificate {
 	if s.claim.Starts != nil {
 		kind, starts = "optimum", join(s.claim.Starts)
 	}
-	header, places := "yardstick-tree 1", ""
+	header, places := "yardstick-tree 2", ""
 	if s.p.Servers != nil {
-		header = "yardstick-tree-on-servers 1"
+		header = "yardstick-tree-on-servers 2"
 		places = "places " + join(slices.Concat(s.claim.Held...)) + "\n"
 	}
 	fmt.Fprintf(&b, "%s\nproblem %s\nclaim %s\nvalue %v\nscale %d\norder %s\nstarts %s\n%sprices %d\n",

@@ -338,6 +338,7 @@ func damage(r *rand.Rand, text string) string {
 // The optimum of larger instances is that of package exhaustive.
 func TestAgreesWithSearch(t *testing.T) {
 	var pairs []pair
+	byJob := 0 // vectors of such prices
 	schedtest.EachSeed(t, tier.Draws(6, 20), func(t *testing.T, r *rand.Rand) {
 		in := crowd(r, 8+r.IntN(4), 3_600_000_000)
 		obj := []sched.Objective{sched.TotalJCT, sched.Makespan, sched.WeightedCompletion}[r.IntN(3)]
@@ -366,7 +367,16 @@ func TestAgreesWithSearch(t *testing.T) {
 			t.Fatalf("the schedule found costs %v, %v", cost, err)
 		}
 		pairs = append(pairs, pair{"crowd", p.Text(), c.Text, func() bool { return true }})
+		_, rest, _ := strings.Cut(string(c.Text), fmt.Sprintf("\nprices %d\n", c.Prices))
+		for _, line := range strings.SplitN(rest, "\n", c.Prices+1)[:c.Prices] {
+			if strings.HasPrefix(line, fmt.Sprintf("%d ", len(p.Jobs))) {
+				byJob++
+			}
+		}
 	})
+	if byJob == 0 {
+		t.Error("no proof has prices by job")
+	}
 	judge(t, pairs, true)
 }
 

@@ -153,6 +153,7 @@ type scene struct {
 type runner struct {
 	end  *big.Int
 	held []*big.Int // on each server
+	job  int
 }
 
 // choice is a way to start a job.
@@ -205,7 +206,7 @@ func (w *walk) allOn() error {
 
 func (w *walk) startOn(s *scene, at int, o choice, end *big.Int) scene {
 	started := scene{now: s.now, before: s.before, settled: at, cost: sum(s.cost, product(w.in.weight[s.waiting[at]], end)),
-		running: append(slices.Clone(s.running), runner{end, o.held}), waiting: slices.Delete(slices.Clone(s.waiting), at, at+1)}
+		running: append(slices.Clone(s.running), runner{end, o.held, s.waiting[at]}), waiting: slices.Delete(slices.Clone(s.waiting), at, at+1)}
 	for m, f := range s.free {
 		started.free = append(started.free, minus(f, o.held[m]))
 	}
@@ -319,12 +320,9 @@ func (w *walk) dearOn(s *scene, choices [][]choice, next *big.Int, v *prices) bo
 			next = earlier(next, sum(s.now, o.duration))
 		}
 	}
-	from := v.until(s.now)
 	total := product(w.c.scale, s.cost)
 	for _, r := range s.running {
-		for _, g := range r.held {
-			total.Add(total, product(g, minus(v.until(r.end), from)))
-		}
+		total.Add(total, v.between(&v.jobs[r.job], s.now, r.end))
 	}
 	for i, j := range s.waiting {
 		begin := next
@@ -338,7 +336,7 @@ func (w *walk) dearOn(s *scene, choices [][]choice, next *big.Int, v *prices) bo
 				continue
 			}
 			now := product(product(w.c.scale, w.in.weight[j]), end)
-			now.Add(now, product(w.in.gang[j], minus(v.until(end), from)))
+			now.Add(now, v.between(&v.jobs[j], s.now, end))
 			least = earlier(least, now)
 		}
 		if least == nil {
@@ -346,7 +344,7 @@ func (w *walk) dearOn(s *scene, choices [][]choice, next *big.Int, v *prices) bo
 		}
 		total.Add(total, least)
 	}
-	total.Sub(total, product(w.in.capacity, minus(v.before[len(v.before)-1], from)))
+	total.Sub(total, v.rest(s.now))
 	if w.in.makespan {
 		return total.Sign() > 0
 	}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -263,9 +262,9 @@ type certificate struct {
 
 func readCertificate(data, problem []byte, in *instance) (*certificate, error) {
 	r := newReader(data)
-	want := "yardstick-tree 1"
+	want := "yardstick-tree 2"
 	if in.cluster != nil {
-		want = "yardstick-tree-on-servers 1"
+		want = "yardstick-tree-on-servers 2"
 	}
 	if head := r.line(); r.err == nil && head != want {
 		return nil, refuse("it begins with %.70q", head)
@@ -287,7 +286,7 @@ func readCertificate(data, problem []byte, in *instance) (*certificate, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
-		v, err := newPrices(in, c, numbers)
+		v, err := newPrices(in, numbers)
 		if err != nil {
 			return nil, err
 		}
@@ -328,45 +327,3 @@ func readCertificate(data, problem []byte, in *instance) (*certificate, error) {
 func sum(a, b *big.Int) *big.Int     { return new(big.Int).Add(a, b) }
 func minus(a, b *big.Int) *big.Int   { return new(big.Int).Sub(a, b) }
 func product(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
-
-// prices are what a GPU costs per unit of time, times the scale: price[i] from at[i] to
-// at[i+1], and nothing outside.
-type prices struct {
-	at, price []*big.Int
-	before    []*big.Int // what one GPU costs until at[i]
-	corners   [][]corner // by job, filled when asked for
-}
-
-func newPrices(in *instance, c *certificate, numbers []*big.Int) (*prices, error) {
-	if len(numbers)%2 == 0 {
-		return nil, refuse("prices do not end with a time")
-	}
-	v := &prices{before: []*big.Int{new(big.Int)}, corners: make([][]corner, len(in.gang))}
-	for i, n := range numbers {
-		if i%2 == 1 {
-			v.price = append(v.price, n)
-			continue
-		}
-		if i > 0 {
-			length := minus(n, v.at[len(v.at)-1])
-			if length.Sign() <= 0 {
-				return nil, refuse("the times of prices do not increase")
-			}
-			v.before = append(v.before, sum(v.before[len(v.before)-1], product(v.price[len(v.price)-1], length)))
-		}
-		v.at = append(v.at, n)
-	}
-	return v, nil
-}
-
-// until returns what one GPU costs from the beginning until t.
-func (v *prices) until(t *big.Int) *big.Int {
-	k := sort.Search(len(v.at), func(i int) bool { return v.at[i].Cmp(t) > 0 }) // the first change after t
-	switch k {
-	case 0:
-		return new(big.Int)
-	case len(v.at):
-		return v.before[k-1]
-	}
-	return sum(v.before[k-1], product(v.price[k-1], minus(t, v.at[k-1])))
-}

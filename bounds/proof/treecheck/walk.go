@@ -131,10 +131,9 @@ func (w *walk) dear(s *situation, able []int, v *prices) bool {
 	for _, j := range able {
 		next = earlier(next, sum(s.now, w.in.duration[j]))
 	}
-	from := v.until(s.now)
 	total := product(w.c.scale, s.cost)
 	for _, j := range s.running {
-		total.Add(total, product(w.in.gang[j], minus(v.until(s.end[j]), from)))
+		total.Add(total, v.between(&v.jobs[j], s.now, s.end[j]))
 	}
 	for _, j := range s.waiting {
 		begin := next
@@ -149,7 +148,7 @@ func (w *walk) dear(s *situation, able []int, v *prices) bool {
 		}
 		total.Add(total, least)
 	}
-	total.Sub(total, product(w.in.capacity, minus(v.before[len(v.before)-1], from)))
+	total.Sub(total, v.rest(s.now))
 	if w.in.makespan {
 		return total.Sign() > 0
 	}
@@ -182,7 +181,7 @@ func (w *walk) least(v *prices, j int, begin *big.Int) *big.Int {
 func (w *walk) price(v *prices, j int, t *big.Int) *big.Int {
 	end := sum(t, w.in.duration[j])
 	cost := product(product(w.c.scale, w.in.weight[j]), end)
-	return cost.Add(cost, product(w.in.gang[j], minus(v.until(end), v.until(t))))
+	return cost.Add(cost, v.between(&v.jobs[j], t, end))
 }
 
 func (w *walk) cornersOf(v *prices, j int, last *big.Int) []corner {
