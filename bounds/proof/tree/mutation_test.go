@@ -114,6 +114,7 @@ var harmless = map[string][][3]string{
 // left are requirements without which nothing false is accepted, by the start of their
 // message, and why they are there.
 var left = map[string]string{
+	"problem.capacity <= 10**5":             "a knapsack of more GPUs takes time and memory, and is as true",
 	"K > 0":                                 "with a scale of 0 no prices close a node: all jobs pay as much as all GPUs cost, or less",
 	"fits":                                  "a job without a pattern has no duration, which ends the program by itself",
 	"answer <= len(prices)":                 "an answer beyond the last prices ends the program by itself",
@@ -457,6 +458,11 @@ func madeFor(t *testing.T) (goals [][3]any) {
 	p := *base
 	p.Capacity, p.Jobs = 1, []proof.Job{{Release: 0, Duration: 1, Gang: 1, Weight: 10}, {Release: 0, Duration: 5, Gang: 1, Weight: 1}, {Release: 6, Duration: 1, Gang: 1, Weight: 2}}
 	claim(p, 31, "2", "1 0 3 4 0 6 4 7")
+	// Three jobs that fit together cost 3. With prices of two of them, the third one would
+	// pay what these do together, and nobody would count it.
+	p = *base
+	p.Capacity, p.Jobs = 3, []proof.Job{{Duration: 1, Gang: 1, Weight: 1}, {Duration: 1, Gang: 1, Weight: 1}, {Duration: 1, Gang: 1, Weight: 1}}
+	claim(p, 4, "2", "2 0 1 1 1")
 	// The third job has to join the first one, that ends soon, or leave a server to the
 	// last one otherwise. The optimum is 166, and 167 with the first and second job on one server.
 	p = *base
