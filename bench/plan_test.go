@@ -99,6 +99,16 @@ func TestLine(t *testing.T) {
 	if got := b.String(); got != "3 of 7\n3 of 7\n" {
 		t.Errorf("%q", got)
 	}
+	b.Reset()
+	long := func(time.Time) string { return strings.Repeat("µ", 200) }
+	for columns, want := range map[int]int{0: 79, 40: 39, 132: 131} {
+		b.Reset()
+		l = &Line{W: &b, Terminal: true, Width: func() int { return columns }}
+		l.show(time.Time{}, long)
+		if n := strings.Count(b.String(), "µ"); n != want {
+			t.Errorf("%d characters on a terminal of %d columns, want %d", n, columns, want)
+		}
+	}
 	none := &Line{}
 	none.Begin(text)
 	none.Above(func() {})

@@ -13,6 +13,9 @@ import (
 type Line struct {
 	W        io.Writer // where to write; nil for nowhere
 	Terminal bool      // rewrite one line
+	// Width returns the columns of the terminal, which the line stays within, as what is
+	// beyond wraps and cannot be removed; nil for 80.
+	Width func() int
 
 	mu       sync.Mutex
 	last     time.Time
@@ -69,7 +72,14 @@ func (l *Line) show(now time.Time, text func(time.Time) string) {
 	defer l.mu.Unlock()
 	switch {
 	case l.Terminal:
-		fmt.Fprintf(l.W, "\r\x1b[K%.100s", text(now))
+		columns := 0
+		if l.Width != nil {
+			columns = l.Width()
+		}
+		if columns <= 0 {
+			columns = 80
+		}
+		fmt.Fprintf(l.W, "\r\x1b[K%.*s", columns-1, text(now))
 	case now.Sub(l.last) >= 30*time.Second:
 		l.last = now
 		fmt.Fprintln(l.W, text(now))

@@ -27,7 +27,7 @@ type Rules struct {
 	NoViolations bool
 }
 
-// Reason is why a gate stays shut, in one line.
+// Reason is why a gate fails, in one line.
 type Reason struct {
 	Rule string `json:"rule"` // bound, theorem, failure, ratio or gap
 	Text string `json:"text"`

@@ -90,8 +90,11 @@ func TestTerminalOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if o := Terminal(f); o.Width != 0 || o.Color {
-		t.Errorf("%+v", o)
+	for columns, want := range map[string]int{"": 0, "72": 72, "-3": 0, "many": 0} {
+		t.Setenv("COLUMNS", columns)
+		if o := Terminal(f); o.Width != want || o.Color {
+			t.Errorf("COLUMNS=%s: %+v", columns, o)
+		}
 	}
 }
 

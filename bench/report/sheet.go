@@ -174,7 +174,7 @@ func (g *Group) summarySheet() sheet {
 		{heading{name: "deferring, predicted", drop: 5}, has(func(a *Aggregate) bool { return a.Promised.Valid }), func(a *Aggregate) string { return gainText(a.Promised) }},
 		{heading{name: "was", drop: 5}, has(func(a *Aggregate) bool { return a.Realised.Valid }), func(a *Aggregate) string { return gainText(a.Realised) }},
 		{costColumn, true, func(a *Aggregate) string { return sc.text(a.MeanCost, 0) }},
-		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 2}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
+		{heading{name: "theorem", left: true, wrap: 18, hard: 12, drop: 5}, has(func(a *Aggregate) bool { return len(a.Theorems) > 0 }), (*Aggregate).theoremText},
 		{heading{name: "decision p50", drop: 5}, has(func(a *Aggregate) bool { return a.DecisionP50.Valid }), func(a *Aggregate) string { return durationText(a.DecisionP50) }},
 	}
 	s := sheet{title: g.title(), label: g.label("summary"), rows: make([][]string, len(g.Methods))}

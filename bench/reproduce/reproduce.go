@@ -72,7 +72,11 @@ func Find(name string) (Item, error) {
 		for k := range items {
 			names[k] = items[k].Name
 		}
-		return Item{}, fmt.Errorf("reproduction %q is unknown: %s", name, strings.Join(names, ", "))
+		hint := "it is one of"
+		if near := suite.Nearest(name, names); near != "" {
+			hint = "the nearest is " + near + " of"
+		}
+		return Item{}, fmt.Errorf("reproduction %q is unknown: %s %s", name, hint, strings.Join(names, ", "))
 	}
 	return items[i], nil
 }

@@ -177,11 +177,12 @@ func (src *Source) Set(path string, value any) error {
 	return nil
 }
 
-// suggestion names the nearest key that can be swept.
+// suggestion names the nearest key that can be swept or set.
 func suggestion(path string) string {
 	best := Nearest(path, []string{"trace", "slice.jobs", "slice.at", "slice.repeat", "slice.load", "offeredLoad", "cluster.servers", "cluster.gpusPerServer",
 		"cluster.inter", "cluster.intra", "round", "iteration", "params", "weights", "history", "model", "singleShare",
-		"storage", "startup", "gpuMemory"})
+		"storage", "startup", "gpuMemory", "seed", "draw", "scale", "name", "methods", "objectives", "references",
+		"limits.solve", "limits.nodes", "limits.memory", "limits.cell"})
 	if best == "" {
 		return ""
 	}

@@ -102,13 +102,13 @@ func (a *app) bound(ctx context.Context, f *boundFlags, path string) error {
 		return err
 	}
 	l := &ladder{}
-	if err := l.objective.UnmarshalText([]byte(f.objective)); err != nil {
-		return usageError("--objective: %w", err)
+	var err error
+	if l.objective, err = parseObjective(f.objective); err != nil {
+		return err
 	}
 	if l.objective.Maximised() {
 		return usageError("--objective: %v is maximised: its bounds are upper ones, which bench solve prints", l.objective)
 	}
-	var err error
 	if l.in, err = readInstance(path); err != nil {
 		return err
 	}
@@ -380,7 +380,7 @@ func (l *ladder) best() *bounds.Bound {
 
 // heading says what the ladder is about.
 func (l *ladder) heading(w io.Writer, end string) {
-	fmt.Fprintf(w, "%s · %s model · %d jobs, %d GPUs · class %s · %s%s", output.Name(l.in.Name), l.in.Model, len(l.in.Jobs), l.in.Cluster.GPUs(), l.class, l.objective, end)
+	fmt.Fprintf(w, "%s · %s model · %s, %s · class %s · %s%s", output.Name(l.in.Name), l.in.Model, output.Count(len(l.in.Jobs), "job"), output.Count(l.in.Cluster.GPUs(), "GPU"), l.class, l.objective, end)
 }
 
 // known says what the cheapest schedule costs that is known so far.

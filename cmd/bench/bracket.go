@@ -92,13 +92,13 @@ func (a *app) bracket(ctx context.Context, f *bracketFlags, path string) error {
 	if b.Workers == 0 {
 		b.Workers = runtime.NumCPU()
 	}
-	if err := b.Objective.UnmarshalText([]byte(f.objective)); err != nil {
-		return usageError("--objective: %w", err)
+	var err error
+	if b.Objective, err = parseObjective(f.objective); err != nil {
+		return err
 	}
 	if b.Objective.Maximised() {
 		return usageError("--objective: %v is maximised: bench solve has both sides of it", b.Objective)
 	}
-	var err error
 	if b.Instance, err = readInstance(path); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func classOf(in *sched.Instance, text string) (sched.Class, error) {
 // showBracket runs the rounds and prints a line for every step that moved a side.
 func (a *app) showBracket(ctx context.Context, b *catalogue.Bracket, quiet bool) error {
 	in, start := b.Instance, time.Now()
-	fmt.Fprintf(a.out, "%s · %s model · %d jobs, %d GPUs · class %s · %s\n\n", output.Name(in.Name), in.Model, len(in.Jobs), in.Cluster.GPUs(), b.Class, b.Objective)
+	fmt.Fprintf(a.out, "%s · %s model · %s, %s · class %s · %s\n\n", output.Name(in.Name), in.Model, output.Count(len(in.Jobs), "job"), output.Count(in.Cluster.GPUs(), "GPU"), b.Class, b.Objective)
 	row := func(cells ...string) {
 		fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%5s  %-8s  %18s  %18s  %9s  %8s  %s", cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]), " "))
 	}

@@ -63,7 +63,7 @@ func TestCompareCommand(t *testing.T) {
 func TestGateCommand(t *testing.T) {
 	a, b := resultDir(t, 1), resultDir(t, 2)
 	for _, good := range [][]string{{"gate", a}, {"gate", a, "--baseline", a}, {"gate", a, "--baseline", b}, {"gate", b, "--baseline", a, "--max-ratio-geomean", "100%"}} {
-		if code, out, errOut := invoke(t, good...); code != exitOK || !strings.Contains(out, "the gate is open: 8 rows") {
+		if code, out, errOut := invoke(t, good...); code != exitOK || !strings.Contains(out, "gate passed: 8 rows") {
 			t.Errorf("%q: code %d\n%s%s", good, code, out, errOut)
 		}
 	}

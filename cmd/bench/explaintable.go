@@ -11,6 +11,7 @@ import (
 	"yardstick/bench/explain"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/internal/output"
 )
 
 // explained is an explanation as it is printed.
@@ -302,7 +303,7 @@ func (x *explained) printSummary(w io.Writer) error {
 	if x.Against.Sign() > 0 {
 		percent = " (" + new(big.Rat).Mul(new(big.Rat).Quo(x.Difference, x.Against), big.NewRat(100, 1)).FloatString(2) + "%)"
 	}
-	fmt.Fprintf(w, "%s, %s: %d jobs%s", where, s.objective, len(x.Jobs), gap)
+	fmt.Fprintf(w, "%s, %s: %s%s", where, s.objective, output.Count(len(x.Jobs), "job"), gap)
 	fmt.Fprintf(w, "%s costs %s, class %v%s", s.this.name, x.cost(x.Cost), s.this.class, gap)
 	fmt.Fprintf(w, "%s costs %s, class %v: the reference%s", x.reference.name, x.cost(x.Against), x.reference.class, gap)
 	fmt.Fprintf(w, "the difference is %s%s", x.cost(x.Difference), percent)

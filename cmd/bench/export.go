@@ -57,7 +57,9 @@ Formulations:
 	c.Flags().StringVar(&f.format, "format", "mps", "mps (free) or lp (of lp_solve)")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "what to minimise; weight-listed and weight-compact are of scheduled-weight alone")
 	c.Flags().StringVar(&f.slot, "slot", "", "slot length of time-indexed and interval programs, such as 60s")
-	c.Flags().StringVarP(&f.output, "output", "o", "", "file to write (default standard output)")
+	c.Flags().StringVarP(&f.output, "out", "o", "", "file to write (default standard output)")
+	c.Flags().StringVar(&f.output, "output", "", "the same, as it was called before")
+	_ = c.Flags().MarkHidden("output")
 	return c
 }
 
@@ -139,8 +141,9 @@ func (a *app) export(f exportFlags, path string) error {
 	if program.weight && f.objective != sched.ScheduledWeight.String() {
 		return usageError("--objective %s: %s is of %v alone: leave it out", f.objective, f.formulation, sched.ScheduledWeight)
 	}
-	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
-		return usageError("--objective: %w", err)
+	var err error
+	if objective, err = parseObjective(f.objective); err != nil {
+		return err
 	}
 	var slot sched.Time
 	if f.slot != "" {

@@ -70,7 +70,7 @@ func TestGateFresh(t *testing.T) {
 		mustRun(t, "gate", dir)
 		args := []string{"gate", dir, "--fresh", "--fresh-seed", "77", "--max-fresh-growth", "+25%", "-o", dir + "/fresh"}
 		code, out, errOut := benchCommand(t, args...)
-		if open && (code != exitOK || !strings.Contains(out, "the gate is open")) || !open && (code != exitGate || !strings.Contains(out, "fresh: mine on gangs")) {
+		if open && (code != exitOK || !strings.Contains(out, "gate passed")) || !open && (code != exitGate || !strings.Contains(out, "fresh: mine on gangs")) {
 			t.Errorf("known %s: exit code %d: %s%s", policy, code, out, errOut)
 		}
 		if out := mustRun(t, "report", dir+"/fresh"); !strings.Contains(out, "fresh 6/6") || strings.Contains(out, "public") {

@@ -8,6 +8,7 @@ import (
 
 	"yardstick/bench/compare"
 	"yardstick/bench/record"
+	"yardstick/internal/output"
 )
 
 func (a *app) gateCommand() *cobra.Command {
@@ -116,14 +117,14 @@ func (a *app) showVerdict(v *compare.Verdict, format string) error {
 		}
 	}
 	if n := len(v.Reasons); n > 0 {
-		return &exitError{exitGate, fmt.Errorf("the gate stays shut: %d reasons, %d rows looked at", n, v.Rows)}
+		return &exitError{exitGate, fmt.Errorf("gate failed: %s, %s looked at", output.Count(n, "reason"), output.Count(v.Rows, "row"))}
 	}
 	if format != "json" {
 		with := ""
 		if v.Baseline {
 			with = fmt.Sprintf(" against the baseline, %d of them shaped by limits in time or memory and not compared", v.Skipped)
 		}
-		fmt.Fprintf(a.out, "the gate is open: %d rows looked at%s\n", v.Rows, with)
+		fmt.Fprintf(a.out, "gate passed: %s looked at%s\n", output.Count(v.Rows, "row"), with)
 	}
 	return nil
 }

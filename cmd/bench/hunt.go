@@ -22,6 +22,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/datasets"
 	"yardstick/internal/input"
+	"yardstick/internal/output"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 )
@@ -168,9 +169,9 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	if err := bench.Broken(method); err != nil {
 		return none, usageError("%s: %w", ref, err)
 	}
-	var objective sched.Objective
-	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
-		return none, usageError("--objective: %w", err)
+	objective, err := parseObjective(f.objective)
+	if err != nil {
+		return none, err
 	}
 	if objective.Maximised() {
 		return none, usageError("--objective: %v is maximised, and ratios here are of costs", objective)
@@ -272,7 +273,7 @@ func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
 		status = "certified"
 	}
 	fmt.Fprintf(a.out, "optimum      %s (class %s, by %s, %s)\n", costText(found.Objective, found.Optimum), found.Class, found.Method, status)
-	fmt.Fprintf(a.out, "instance     %d jobs on %d GPUs: %s\n", len(found.Instance.Jobs), found.Instance.Cluster.GPUs(), hunt.Words(found.Instance))
+	fmt.Fprintf(a.out, "instance     %s on %s: %s\n", output.Count(len(found.Instance.Jobs), "job"), output.Count(found.Instance.Cluster.GPUs(), "GPU"), hunt.Words(found.Instance))
 	fmt.Fprintf(a.out, "evaluations  %d in %v (%.0f a second), seed %d; ratio before shrinking %s\n", r.Evaluations, took.Round(10*time.Millisecond),
 		float64(r.Evaluations)/took.Seconds(), f.seed, found.Before.FloatString(6))
 	if f.out != "" {

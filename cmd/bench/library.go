@@ -246,9 +246,9 @@ func (a *app) libraryAddCommand() *cobra.Command {
 improve and submit find and take what there is. --from says where it comes from.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			var o sched.Objective
-			if err := o.UnmarshalText([]byte(objective)); err != nil {
-				return usageError("--objective: %w", err)
+			o, err := parseObjective(objective)
+			if err != nil {
+				return err
 			}
 			if from == "" || name == "" {
 				return usageError("--name and --from are needed: what the entry is called, and where its instance comes from")

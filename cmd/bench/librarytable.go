@@ -91,7 +91,7 @@ func libraryError(err error) error {
 
 func (a *app) showEntry(s *library.Standing) {
 	e, f := s.Entry, &s.Entry.Features
-	fmt.Fprintf(a.out, "%s · %s model · %d jobs, %d GPUs on %d servers · class %v · %v\n", e.Name, f.Model, f.Jobs, f.GPUs, f.Servers, e.Class, e.Objective)
+	fmt.Fprintf(a.out, "%s · %s model · %s, %s on %s · class %v · %v\n", e.Name, f.Model, output.Count(f.Jobs, "job"), output.Count(f.GPUs, "GPU"), output.Count(f.Servers, "server"), e.Class, e.Objective)
 	if words := e.Recipe.Command(); words != nil {
 		fmt.Fprintf(a.out, "made by   bench instance build %s\n", shellWords(words))
 	} else {
@@ -198,7 +198,7 @@ func (a *app) endCheck(r *library.Report) error {
 	for _, text := range r.Failed {
 		fmt.Fprintln(a.err, oneLine(text))
 	}
-	return &exitError{exitInvalid, fmt.Errorf("%d entries of the library do not hold, listed above", len(r.Failed))}
+	return &exitError{exitInvalid, fmt.Errorf("the library does not hold in %s, listed above", output.Count(len(r.Failed), "point"))}
 }
 
 // writeLibraryTable writes the table in a format.
@@ -233,8 +233,8 @@ func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string, wid
 		return err
 	}
 	b := library.Sum(rows)
-	_, err := fmt.Fprintf(w, "\n%d instances: %d optimal (%d bounds with a proof for strangers), %d within 1 %%, %d open, %d with one side; median gap %.3f %%, up to 1,000 jobs %.3f %%; shifted geometric mean %.3f %%\n",
-		b.Instances, b.Optimal, b.Proofs, b.Close, b.Open, b.Partial, 100*b.Median, 100*b.MedianTo1000, 100*b.Mean)
+	_, err := fmt.Fprintf(w, "\n%s: %d optimal (%s with a proof for strangers), %d within 1 %%, %d open, %d with one side; median gap %.3f %%, up to 1,000 jobs %.3f %%; shifted geometric mean %.3f %%\n",
+		output.Count(b.Instances, "instance"), b.Optimal, output.Count(b.Proofs, "bound"), b.Close, b.Open, b.Partial, 100*b.Median, 100*b.MedianTo1000, 100*b.Mean)
 	return err
 }
 
@@ -295,7 +295,7 @@ belongs to nothing. Exits with 5 and names what does not hold.`,
 				a.checkWhole(l, report)
 			}
 			b := library.Sum(report.Rows)
-			fmt.Fprintf(a.out, "%d instances hold: %d optimal, %d within 1 %%, %d open, %d with one side; %d proofs for strangers\n", b.Instances, b.Optimal, b.Close, b.Open, b.Partial, b.Proofs)
+			fmt.Fprintf(a.out, "%s checked, all hold: %d optimal, %d within 1 %%, %d open, %d with one side; %s for strangers\n", output.Count(b.Instances, "instance"), b.Optimal, b.Close, b.Open, b.Partial, output.Count(b.Proofs, "proof"))
 			return a.endCheck(report)
 		},
 	}
@@ -369,7 +369,7 @@ func (a *app) libraryFetchCommand() *cobra.Command {
 					return err
 				}
 			}
-			fmt.Fprintf(a.out, "%d files in %s: bench simulate %s --policy … --schedule better.json makes a schedule, bench library submit takes it\n", len(files), out, filepath.Join(out, "instance.json"))
+			fmt.Fprintf(a.out, "%s in %s: bench simulate %s --policy … --schedule better.json makes a schedule, bench library submit takes it\n", output.Count(len(files), "file"), out, filepath.Join(out, "instance.json"))
 			return nil
 		},
 	}

@@ -225,8 +225,9 @@ func knownCommand(root *cobra.Command, args []string) error {
 
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "bench",
-		Short: "Deep-learning job schedulers against proven optima",
+		Use:     "bench",
+		Version: versionLine(),
+		Short:   "Deep-learning job schedulers against proven optima",
 		Long: `bench builds scheduling instances from GPU-cluster traces, solves them exactly
 and replays them online under published policies, verifies every schedule
 independently, and reports empirical ratios with proven denominators.
@@ -245,6 +246,9 @@ Exit codes:
 		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand(),
 		a.huntCommand(), a.scoreCommand(), a.explainCommand(), a.validateCommand(), a.boundCommand(), a.bracketCommand(), a.proveCommand(), a.exportCommand(),
 		a.compareCommand(), a.gateCommand(), a.libraryCommand())
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(wrongFlag)
+	nameArguments(root)
 	complete(root)
 	return root
 }

@@ -29,7 +29,7 @@ func TestManualPages(t *testing.T) {
 			t.Errorf("%s: no name: %.200s", name, page)
 		}
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Deprecated == "" && !strings.Contains(page, "--"+f.Name) {
+			if f.Deprecated == "" && !f.Hidden && !strings.Contains(page, "--"+f.Name) {
 				t.Errorf("%s: no --%s", name, f.Name)
 			}
 		})

@@ -54,7 +54,7 @@ var folderCommands = []string{"run", "bracket", "prove", "submit slurm", "reprod
 func (a *app) claimOutput(c *cobra.Command) error {
 	var claimed []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if slices.Contains(fileFlags, f.Name) && f.Value.String() == output.Stdout {
+		if !f.Hidden && slices.Contains(fileFlags, f.Name) && f.Value.String() == output.Stdout {
 			claimed = append(claimed, "--"+f.Name)
 		}
 	})

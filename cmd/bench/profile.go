@@ -11,6 +11,7 @@ import (
 	"yardstick/datasets/importer"
 	"yardstick/datasets/interference"
 	"yardstick/datasets/profile"
+	"yardstick/internal/output"
 )
 
 // profileFormats are the profile formats of other systems. This is the only
@@ -41,8 +42,8 @@ not say what was profiled where: --model, --gpu and --batch do.`,
 			}
 			for i := range profiles {
 				p := &profiles[i]
-				fmt.Fprintf(a.out, "%-16s %-6s %-9s batch %-5d %4d layers  %10s parameters  %v per iteration\n", p.Model, p.GPU, p.Source,
-					p.Batch, len(p.Layers), size(int64(p.Parameters())), time.Duration(p.Time()).Round(time.Microsecond))
+				fmt.Fprintf(a.out, "%-16s %-6s %-9s batch %-5d %s  %10s parameters  %v per iteration\n", p.Model, p.GPU, p.Source,
+					p.Batch, output.Count(len(p.Layers), "layer"), size(int64(p.Parameters())), time.Duration(p.Time()).Round(time.Microsecond))
 			}
 			if out == "" {
 				return nil
@@ -157,7 +158,7 @@ func (a *app) importInterference(f interferenceFlags, path string) error {
 	}
 	fmt.Fprintln(a.out, report)
 	for _, s := range table.Settings() {
-		fmt.Fprintf(a.out, "written: %v: %d tasks\n", s, len(table.Tasks(s)))
+		fmt.Fprintf(a.out, "written: %v: %s\n", s, output.Count(len(table.Tasks(s)), "task"))
 	}
 	return nil
 }

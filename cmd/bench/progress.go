@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"yardstick/bench"
+	"yardstick/bench/report"
 )
 
 // line returns what shows how a command advances.
@@ -13,7 +14,11 @@ func (a *app) line(quiet bool) bench.Line {
 	if quiet {
 		return bench.Line{}
 	}
-	return bench.Line{W: a.err, Terminal: isTerminalWriter(a.err)}
+	var width func() int
+	if f, ok := fileOf(a.err); ok {
+		width = func() int { return report.Terminal(f).Width }
+	}
+	return bench.Line{W: a.err, Terminal: isTerminalWriter(a.err), Width: width}
 }
 
 // steps shows how many steps of a command are done, what runs, and how long the rest

@@ -140,9 +140,9 @@ limits; 5 if something is found to be wrong; 130 interrupted.`,
 }
 
 func (a *app) prove(ctx context.Context, f *proveFlags, path string) error {
-	var objective sched.Objective
-	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
-		return usageError("--objective: %w", err)
+	objective, err := parseObjective(f.objective)
+	if err != nil {
+		return err
 	}
 	formats := proofFormats()
 	if f.format != "all" {

@@ -9,6 +9,7 @@ import (
 
 	"yardstick/bench/record"
 	"yardstick/datasets/table"
+	"yardstick/internal/output"
 )
 
 // writeParquet writes the tables of a result directory that have rows as
@@ -38,7 +39,7 @@ func (a *app) writeParquet(dir, out string) error {
 		if err := a.writeFile(path, func(w io.Writer) error { return table.Export(w, fields, rows) }); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.out, "%s: %d rows\n", path, info.Rows)
+		fmt.Fprintf(a.out, "%s: %s\n", path, output.Count(int(info.Rows), "row"))
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"yardstick/bench/report"
 	"yardstick/bench/tables"
 	"yardstick/internal/input"
+	"yardstick/internal/output"
 	"yardstick/internal/program"
 )
 
@@ -288,10 +289,10 @@ func (a *app) endShard(results []bench.CellResult, shard bench.Shard, dir, again
 	failed, _ := bench.Failures(results)
 	fmt.Fprintf(a.out, "shard %d/%d: %d of %d cells in %s; when all shards are done: bench merge %s\n", shard.Index+1, shard.Count, done, mine, dir, dir)
 	if done < mine {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d cells to go: go on with %q", mine-done, again)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %s to go: go on with %q", output.Count(mine-done, "cell"), again)}
 	}
 	if len(failed) > 0 {
-		return &exitError{exitIncomplete, fmt.Errorf("%d cells failed, the first: %s", len(failed), failed[0])}
+		return &exitError{exitIncomplete, fmt.Errorf("%s failed, the first: %s", output.Count(len(failed), "cell"), failed[0])}
 	}
 	return nil
 }
@@ -343,7 +344,7 @@ func (a *app) tabulate(ctx context.Context, plan *bench.Plan, results []bench.Ce
 		fmt.Fprintf(a.out, "report %s\n", page)
 	}
 	if reused > 0 && !t.merged {
-		fmt.Fprintf(a.err, "%d of %d cells were finished before; --force runs them again\n", reused, len(plan.Cells))
+		fmt.Fprintf(a.err, "%d of %s finished before; --force runs them again\n", reused, output.Count(len(plan.Cells), "cell"))
 	}
 	return runStatus(results, violation, failed, skipped, t.again)
 }
@@ -360,9 +361,9 @@ func runStatus(results []bench.CellResult, violation error, failed []string, ski
 	}
 	switch {
 	case skipped > 0:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %d cells to go: what was finished is in the table; go on with %q", skipped, again)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted with %s to go: what was finished is in the table; go on with %q", output.Count(skipped, "cell"), again)}
 	case len(failed) > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%d cells failed, the first: %s", len(failed), failed[0])}
+		return &exitError{exitIncomplete, fmt.Errorf("%s failed, the first: %s", output.Count(len(failed), "cell"), failed[0])}
 	}
 	return nil
 }
@@ -447,7 +448,7 @@ func (a *app) planCommand() *cobra.Command {
 				fmt.Fprintf(a.out, "%s  %-14s %6d jobs  %5d GPUs  %s\n", c.ID[:12], c.Instance.Name, len(c.Instance.Jobs), c.Instance.Cluster.GPUs(), c.Method.Ref())
 			}
 			a.planLoads(plan)
-			fmt.Fprintf(a.out, "%d cells on %d instances, plan %s\n", len(plan.Cells), len(plan.Instances), plan.ID())
+			fmt.Fprintf(a.out, "%s on %s, plan %s\n", output.Count(len(plan.Cells), "cell"), output.Count(len(plan.Instances), "instance"), plan.ID())
 			return nil
 		},
 	}

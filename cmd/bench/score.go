@@ -21,6 +21,7 @@ import (
 	"yardstick/bench/suite"
 	"yardstick/datasets/importer"
 	"yardstick/internal/input"
+	"yardstick/internal/output"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -192,7 +193,7 @@ func (a *app) scoreVerified(ctx context.Context, f *scoreFlags, instance, path s
 		if err := t.write(a.out, f.report); err != nil {
 			return err
 		}
-		return &exitError{exitInvalid, fmt.Errorf("%s is no schedule of the instance: %d violations, so it has no ratio", path, len(broken.Violations))}
+		return &exitError{exitInvalid, fmt.Errorf("%s is no schedule of the instance: %s, so it has no ratio", path, output.Count(len(broken.Violations), "violation"))}
 	}
 	if err != nil {
 		return usageError("%s: %w", path, err)
@@ -240,9 +241,9 @@ func (f *scoreFlags) chosen() (list []sched.Objective, err error) {
 			}
 			continue
 		}
-		var o sched.Objective
-		if err := o.UnmarshalText([]byte(name)); err != nil {
-			return nil, usageError("--objective: %w", err)
+		o, err := parseObjective(name)
+		if err != nil {
+			return nil, err
 		}
 		if o.Maximised() {
 			return nil, usageError("--objective: %v is maximised, and what something else recorded is scored by what it cost", o)
@@ -412,7 +413,7 @@ func (a *app) verdict(ctx context.Context, w io.Writer, f *scoreFlags, path stri
 		if err := t.write(w, f.report); err != nil {
 			return err
 		}
-		return &exitError{exitInvalid, fmt.Errorf("%s is no schedule of these jobs on this cluster: %d violations, so it has no ratio%s", path, total, moreShown(shown, len(broken)))}
+		return &exitError{exitInvalid, fmt.Errorf("%s is no schedule of these jobs on this cluster: %s, so it has no ratio%s", path, output.Count(total, "violation"), moreShown(shown, len(broken)))}
 	}
 	t := scoreListing(in, c, scores, f.all)
 	t.paper = scorePaper(f, path, c)
@@ -421,7 +422,7 @@ func (a *app) verdict(ctx context.Context, w io.Writer, f *scoreFlags, path stri
 
 // scorePaper says what the scores are of.
 func scorePaper(f *scoreFlags, path string, c *score.Checked) *paper {
-	caption := fmt.Sprintf("%s: %d jobs on %s GPUs, evidence %v, class %v. The ratio is at most cost over bound, rounded up.", filepath.Base(path), len(c.Jobs), score.GPUs(c.Cluster.GPUs), c.Evidence, c.Class)
+	caption := fmt.Sprintf("%s: %s on %s GPUs, evidence %v, class %v. The ratio is at most cost over bound, rounded up.", filepath.Base(path), output.Count(len(c.Jobs), "job"), score.GPUs(c.Cluster.GPUs), c.Evidence, c.Class)
 	return &paper{caption: caption, label: "score", width: f.width, names: map[string]bool{"by": true}, drop: map[string]int{"class_of_bound": 1, "certified": 2}}
 }
 
@@ -442,9 +443,9 @@ func writeScoreHeading(w io.Writer, format, path string, in *score.Assembled, c 
 	if broken {
 		class = "no class"
 	}
-	fmt.Fprintf(w, "%s · %d jobs, %s GPUs · evidence: %v · %s%s", path, len(c.Jobs), score.GPUs(c.Cluster.GPUs), c.Evidence, class, gap)
+	fmt.Fprintf(w, "%s · %s, %s GPUs · evidence: %v · %s%s", path, output.Count(len(c.Jobs), "job"), score.GPUs(c.Cluster.GPUs), c.Evidence, class, gap)
 	for _, l := range in.LeftOut {
-		fmt.Fprintf(w, "%d jobs left out: %s%s", l.Jobs, l.Reason, gap)
+		fmt.Fprintf(w, "%s left out: %s%s", output.Count(l.Jobs, "job"), l.Reason, gap)
 	}
 	for _, note := range in.Notes {
 		fmt.Fprintf(w, "note: %s%s", note, gap)

@@ -36,7 +36,7 @@ func TestScore(t *testing.T) {
 		"device":        {"job,start,end,place\na,105,115,0:0\nb,100,105,0:0+1\nc,105,109,0:0\n", nil, exitInvalid, []string{"device  c        105  takes GPU 0 of server 0, which is held"}},
 		"sample":        {"job,end\na,115\nb,105\nc,109\nd,120\n", nil, exitInvalid, []string{"job d 120 is in the schedule and not in the job list", "the list is a sample"}},
 		"missing":       {"job,end\na,115\nb,105\n", nil, exitInvalid, []string{"missing  c        103  is not in the schedule"}},
-		"left out":      {"job,end\na,115\nb,105\n", []string{"--ignore", "missing"}, exitOK, []string{"1 jobs left out: missing", "2 jobs, 2 GPUs"}},
+		"left out":      {"job,end\na,115\nb,105\n", []string{"--ignore", "missing"}, exitOK, []string{"1 job left out: missing", "2 jobs, 2 GPUs"}},
 		"short":         {"job,start,end\na,105,115\nb,100,104.5\nc,105,109\n", nil, exitInvalid, []string{"length  b      104.5  holds its GPUs for 4.5s and runs for 5s"}},
 		"tolerance":     {"job,start,end\na,105,115\nb,100,104.5\nc,105,109\n", []string{"--tolerance", "1s"}, exitOK, []string{"within the tolerance 1 jobs count as shorter"}},
 		"recorded":      {"job,start,end\na,105,112\nb,100,105\nc,105,109\n", []string{"--lengths", "recorded"}, exitOK, []string{"total-jct"}},

@@ -16,6 +16,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/children"
 	"yardstick/bench/suite"
+	"yardstick/internal/output"
 	"yardstick/sched"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -73,9 +74,9 @@ answer is found to be wrong; 130 interrupted.`,
 }
 
 func (a *app) solve(ctx context.Context, f solveFlags, path string) error {
-	var objective sched.Objective
-	if err := objective.UnmarshalText([]byte(f.objective)); err != nil {
-		return usageError("--objective: %w", err)
+	objective, err := parseObjective(f.objective)
+	if err != nil {
+		return err
 	}
 	in, err := readInstance(path)
 	if err != nil {
@@ -229,7 +230,7 @@ func (a *app) printSolution(ref suite.MethodRef, o sched.Objective, r *solved) {
 }
 
 func (a *app) printCosts(what string, v *verify.Verified) {
-	fmt.Fprintf(a.out, "%s: class %s, %d jobs, verified\n", what, v.Class(), len(v.Instance().Jobs))
+	fmt.Fprintf(a.out, "%s: class %s, %s, verified\n", what, v.Class(), output.Count(len(v.Instance().Jobs), "job"))
 	for _, o := range sched.Objectives() {
 		if cost := v.Cost(o); cost != nil && (o != sched.ScheduledWeight || v.Instance().Deadline > 0) {
 			fmt.Fprintf(a.out, "%-20s %s\n", o, costText(o, cost))

@@ -20,6 +20,7 @@ import (
 	"yardstick/bench/tables"
 	"yardstick/bounds/certify"
 	"yardstick/internal/input"
+	"yardstick/internal/output"
 	"yardstick/internal/strictjson"
 	"yardstick/sched"
 	"yardstick/sched/verify"
@@ -113,12 +114,12 @@ func (a *app) verifyFolder(ctx context.Context, dir string, workers int, quiet b
 	for _, text := range found.Failed {
 		fmt.Fprintln(a.out, text)
 	}
-	fmt.Fprintf(a.out, "%d certificates and %d schedules of %d cells verified\n", found.Certificates, found.Schedules, found.Cells)
+	fmt.Fprintf(a.out, "%s and %s of %s verified\n", output.Count(found.Certificates, "certificate"), output.Count(found.Schedules, "schedule"), output.Count(found.Cells, "cell"))
 	if found.Proofs > 0 {
 		fmt.Fprintf(a.out, "%d proofs for strangers hold, and are about their instances\n", found.Proofs)
 	}
 	if found.Uncertified > 0 {
-		fmt.Fprintf(a.out, "%d bounds have no certificate and were not checked: the program that proved them has to be trusted\n", found.Uncertified)
+		fmt.Fprintf(a.out, "%s without a certificate, not checked: the program that proved them has to be trusted\n", output.Count(found.Uncertified, "bound"))
 	}
 	if n := len(run.Placements); n > 0 {
 		fmt.Fprintf(a.out, "%d placements were not checked: bench place makes them again\n", n)
@@ -196,7 +197,7 @@ func (a *app) verifySchedule(in *sched.Instance, instancePath, path string, text
 		for _, violation := range broken.Violations {
 			fmt.Fprintln(a.out, violation)
 		}
-		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %d violations, listed above", path, len(broken.Violations))}
+		return &exitError{exitInvalid, fmt.Errorf("%s does not hold: %s, listed above", path, output.Count(len(broken.Violations), "violation"))}
 	}
 	if err != nil {
 		return usageError("%s: %w", path, err)

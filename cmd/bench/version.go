@@ -23,6 +23,19 @@ type environment struct {
 	Machine  record.MachineInfo `json:"machine"`
 }
 
+// versionLine is "bench v1.2.0 of commit 0123456789ab, go1.26, Arrow v17, lp_solve 5.5.2.5".
+func versionLine() string {
+	v := currentVersions()
+	text := "bench " + v.Bench
+	if v.Revision != "" {
+		text += fmt.Sprintf(" of commit %.12s", v.Revision)
+		if v.Modified {
+			text += " with changes"
+		}
+	}
+	return fmt.Sprintf("%s, %s, Arrow %s, lp_solve %s", text, v.Go, v.Arrow, v.LPSolve)
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	var format string
 	c := &cobra.Command{
@@ -41,13 +54,15 @@ and the machine, as the manifest of every result directory has them.`,
 				}
 				fmt.Fprintf(a.out, "%s\n", b)
 			case "text":
-				fmt.Fprintf(a.out, "bench %s, %s, Arrow %s, lp_solve %s\n", v.Bench, v.Go, v.Arrow, v.LPSolve)
+				fmt.Fprintln(a.out, versionLine())
 			default:
-				return usageError("-o %q: it must be text or json", format)
+				return usageError("--format %q: it must be text or json", format)
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	c.Flags().StringVarP(&format, "output", "o", "text", "the same, as it was called before")
+	_ = c.Flags().MarkHidden("output")
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"yardstick/internal/output"
 	"yardstick/sched"
 )
 
@@ -60,7 +61,7 @@ func (d *description) cluster() {
 		}
 		sizes[size]++
 	}
-	d.line("cluster", "%d servers, %d GPUs; %v between and %v within servers", len(c.Servers), c.GPUs(), c.Inter, c.Intra)
+	d.line("cluster", "%s, %s; %v between and %v within servers", output.Count(len(c.Servers), "server"), output.Count(c.GPUs(), "GPU"), c.Inter, c.Intra)
 	d.line("  servers", "%s", counts(sizes))
 	if d.in.Slot > 0 {
 		d.line("slot", "%v", d.in.Slot)
@@ -88,7 +89,7 @@ func (d *description) population() {
 			models[j.Model]++
 		}
 	}
-	d.line("jobs", "%d of %d users in %d groups; %d past jobs", len(jobs), len(users), len(groups), len(d.in.History))
+	d.line("jobs", "%d of %s in %s; %d past jobs", len(jobs), output.Count(len(users), "user"), output.Count(len(groups), "group"), len(d.in.History))
 	d.line("releases", "%v to %v", slices.Min(releases), slices.Max(releases))
 	d.line("weights", "%s", quantiles(weights))
 	if len(models) > 0 {
