@@ -52,6 +52,8 @@ type evaluator struct {
 	breed     *breed
 	objective sched.Objective
 	policy    Policy
+	against   Policy // in place of the optimum; nil for that
+	rival     string // its name
 	pool      pool
 	asked     int64 // instances that the policy was asked about
 	failed    int64 // those of them on which it failed
@@ -99,7 +101,7 @@ func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*can
 	if cost == nil || cost.Sign() <= 0 {
 		return nil, nil
 	}
-	best, err := e.optimum(ctx, in, v.Class(), cost, least)
+	best, err := e.compare(ctx, in, v.Class(), cost, least)
 	if errors.Is(err, errOpen) || best == nil && err == nil {
 		return nil, nil
 	}
@@ -107,7 +109,7 @@ func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*can
 		return nil, err
 	}
 	c := &candidate{genes: g, in: in, policy: v, cost: cost, optimum: *best, events: events(v)}
-	if c.optimum.cost.Cmp(cost) > 0 {
+	if e.against == nil && c.optimum.cost.Cmp(cost) > 0 {
 		return nil, fmt.Errorf("hunt: a schedule of class %v costs %v, less than the optimum %v of %s", v.Class(), cost, best.cost, best.method)
 	}
 	c.ratio = ratio(cost, best.cost)
@@ -133,6 +135,22 @@ func events(v *verify.Verified) []int64 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// compare returns what the policy is compared with: the optimum, or another policy, nil
+// where that does not finish.
+func (e *evaluator) compare(ctx context.Context, in *sched.Instance, class sched.Class, cost *big.Rat, least float64) (*optimum, error) {
+	if e.against == nil {
+		return e.optimum(ctx, in, class, cost, least)
+	}
+	v, err := checked(ctx, in, e.against)
+	if bad(err) {
+		return nil, fmt.Errorf("hunt: %s: %w", e.rival, err)
+	}
+	if err != nil || v.Cost(e.objective) == nil || v.Cost(e.objective).Sign() <= 0 {
+		return nil, nil
+	}
+	return &optimum{cost: v.Cost(e.objective), schedule: v, method: e.rival, class: v.Class()}, nil
 }
 
 // optimum returns the least cost of the schedules that the policy's class is

@@ -44,8 +44,13 @@ const slice int64 = 32
 
 // Options say what to hunt, and for how long.
 type Options struct {
-	Name      string // of the policy with its parameters
-	Policy    Policy
+	Name   string // of the policy with its parameters
+	Policy Policy
+	// Against is another policy that takes the place of the optimum, called Rival: the hunt is
+	// for the instance on which Policy costs the most times what Against does. Nil hunts
+	// against the optimum.
+	Against   Policy
+	Rival     string
 	Space     Space
 	Objective sched.Objective // minimised
 	Seed      uint64
@@ -66,6 +71,14 @@ type Options struct {
 	Watch func(Progress)
 }
 
+// name says what is hunted.
+func (o *Options) name() string {
+	if o.Against == nil {
+		return o.Name
+	}
+	return o.Name + " against " + o.Rival
+}
+
 // Progress is where a hunt is.
 type Progress struct {
 	Evaluations int64
@@ -83,6 +96,10 @@ type Found struct {
 	Method    string      // what proved the optimum
 	Class     sched.Class // that the optimum is of
 	Before    *big.Rat    // ratio before shrinking
+	// Compared says that Optimal is a schedule that the policy's is compared with, and
+	// Optimum its cost, by Method: nothing is proven of it, and the ratio to the optimum may
+	// be larger.
+	Compared bool
 	// Certificate says that no schedule of the class costs less, and was checked in
 	// exact arithmetic; nil if that would take too long. The optimum is proven all
 	// the same.
@@ -162,7 +179,7 @@ func newHunt(ctx context.Context, o *Options) (*hunt, error) {
 	b := o.Space.breed()
 	h := &hunt{Options: o, breed: b}
 	for i := range int64(Islands) {
-		l := newIsland(&evaluator{breed: b, objective: o.Objective, policy: o.Policy}, o.Seed, uint64(i))
+		l := newIsland(&evaluator{breed: b, objective: o.Objective, policy: o.Policy, against: o.Against, rival: o.Rival}, o.Seed, uint64(i))
 		l.quota = -1
 		if o.Evaluations > 0 {
 			l.quota = o.Evaluations*(i+1)/Islands - o.Evaluations*i/Islands
@@ -173,7 +190,7 @@ func newHunt(ctx context.Context, o *Options) (*hunt, error) {
 		return h, nil
 	}
 	s := o.Resume
-	if s.Policy != o.Name || s.Space != o.Space || s.Objective != o.Objective.String() || s.Seed != o.Seed {
+	if s.Policy != o.name() || s.Space != o.Space || s.Objective != o.Objective.String() || s.Seed != o.Seed {
 		return nil, ErrOther
 	}
 	var list []saved
@@ -319,16 +336,20 @@ func (h *hunt) state() (*State, error) {
 		}
 	}
 	islands, err := json.Marshal(list)
-	return &State{Policy: h.Name, Space: h.Space, Objective: h.Objective.String(), Seed: h.Seed, Islands: islands}, err
+	return &State{Policy: h.name(), Space: h.Space, Objective: h.Objective.String(), Seed: h.Seed, Islands: islands}, err
 }
 
 // finish shrinks an instance and proves its optimum by the general method.
 func (h *hunt) finish(ctx context.Context, best *candidate) (*Found, error) {
 	before := new(big.Rat).Quo(best.cost, best.optimum.cost)
-	e := &evaluator{breed: h.breed, objective: h.Objective, policy: h.Policy}
+	e := &evaluator{breed: h.breed, objective: h.Objective, policy: h.Policy, against: h.Against, rival: h.Rival}
 	c, err := e.shrink(ctx, best, h.Keep)
 	if err != nil {
 		return nil, err
+	}
+	if h.Against != nil {
+		return &Found{Instance: c.in, Objective: h.Objective, Policy: c.policy, Optimal: c.optimum.schedule, Cost: c.cost, Optimum: c.optimum.cost,
+			Method: h.Rival, Class: c.optimum.class, Before: before, Compared: true}, nil
 	}
 	f, err := Prove(ctx, c.in, h.Objective, h.Policy)
 	if err != nil {

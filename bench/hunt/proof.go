@@ -40,16 +40,23 @@ type Proven struct {
 	Value  string      `json:"value"`
 	Method string      `json:"method"` // that proved it, as a suite names it
 	Class  sched.Class `json:"class"`
-	Status string      `json:"status"` // proven, or certified if there is a certificate
+	Status string      `json:"status"` // proven, certified if there is a certificate, or StatusSchedule
 	// Certificate is the sha256 of a certificate that no schedule costs less.
 	Certificate string `json:"certificate,omitempty"`
 }
+
+// StatusSchedule says that what a policy is compared with is a schedule of its class that
+// may not be optimal, by Method: the ratio is at least the one that is stated.
+const StatusSchedule = "schedule"
 
 // Proof returns what there is to write about an instance found for a policy.
 func (f *Found) Proof(policy string, params map[string]string) *Proof {
 	p := &Proof{Instance: f.Instance.Hash(), Policy: policy, Params: params, Objective: f.Objective, Class: f.Policy.Class(),
 		Ratio: f.Ratio().RatString(), Cost: f.Cost.RatString(), Schedule: f.Policy.Schedule(), Optimal: f.Optimal.Schedule(),
 		Optimum: Proven{Value: f.Optimum.RatString(), Method: f.Method, Class: f.Class, Status: "proven"}}
+	if f.Compared {
+		p.Optimum.Status = StatusSchedule
+	}
 	if f.Certificate != nil {
 		p.Optimum.Status, p.Optimum.Certificate = "certified", certify.SHA256(f.Certificate)
 	}

@@ -115,3 +115,6 @@ func (s Space) weight() gene {
 
 // seconds returns so many units as a stage computes for.
 func seconds(n int64) sched.Duration { return sched.Duration(n) * sched.Duration(unit) * 1000 }
+
+// size reports that the gene is a number of GPUs.
+func (k *gene) size() bool { return k.name == "gang" || k.name == "workers" }

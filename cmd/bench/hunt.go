@@ -36,6 +36,7 @@ type huntFlags struct {
 	seed             uint64
 	workers          int
 	keep             string
+	against          string
 	out, resume      string
 	quiet            bool
 }
@@ -64,14 +65,20 @@ goes on from there if the file exists.
 Predictions: policies that predict know no past here and take every job to be of
 no length; give them -p predictor=perfect, or hunt a-srpt-perfect.
 
+--against hunts for the instance on which the policy costs the most times what another
+policy does: where is mine worse than sjf? Both schedules are verified, and no optimum is
+proven; the other policy may be of another class, whose name is in what is written.
+
 --policy-command hunts a program. One that says again in its hello is kept from one
 instance to the next, which is many times as fast.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.hunt(c.Context(), &f) },
 	}
+	c.AddCommand(a.huntFamilyCommand(), a.huntEvaluateCommand())
 	f.add(c.Flags(), "a-srpt-perfect or srtf")
 	c.Flags().StringVar(&f.model, "model", "gang", "one of "+strings.Join(texts(sched.Models()), ", ")+": in slots, but gang in continuous time")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
+	c.Flags().StringVar(&f.against, "against", "", "a policy to compare with in place of the optimum, such as sjf or 'sjf(blocking=skip)'")
 	c.Flags().Var(between(1, maxHuntedJobs, &f.space.Jobs), "jobs", "the most jobs")
 	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.GPUs), "gpus", "GPUs of the cluster")
 	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.Servers), "servers", "servers that they are on")
@@ -197,8 +204,23 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	if err := bench.Suits(method, example); err != nil {
 		return none, usageError("--policy %s --model %s: %w", ref, f.model, err)
 	}
-	return hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective, debugging), Space: f.space, Objective: objective, Seed: f.seed,
-		Evaluations: f.evaluations, Workers: f.workers, Keep: keep}, nil
+	o := hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective, debugging), Space: f.space, Objective: objective, Seed: f.seed,
+		Evaluations: f.evaluations, Workers: f.workers, Keep: keep}
+	if f.against == "" {
+		return o, nil
+	}
+	rival, err := catalogue.Resolve(methodRef(f.against))
+	if err != nil {
+		return none, usageError("--against: %w", err)
+	}
+	if rival.Kind() != bench.Online || bench.Broken(rival) != nil {
+		return none, usageError("--against %s is not an online policy that runs", f.against)
+	}
+	if err := bench.Suits(rival, example); err != nil {
+		return none, usageError("--against %s --model %s: %w", f.against, f.model, err)
+	}
+	o.Against, o.Rival = replayed(rival, objective, debugging), rival.Ref().String()
+	return o, nil
 }
 
 // replayed is a method as a hunt calls it, with the seed that a suite gives it on
@@ -266,19 +288,32 @@ func (a *app) printFound(f *huntFlags, r *hunt.Result, took time.Duration) {
 	found := r.Found
 	ref, _ := f.ref("") // it was resolved before
 	fmt.Fprintf(a.out, "policy       %s, class %s, %s\n", ref, found.Policy.Class(), found.Objective)
-	fmt.Fprintf(a.out, "ratio        %s = %s, proven\n", found.Ratio().RatString(), found.Ratio().FloatString(6))
-	fmt.Fprintf(a.out, "cost         %s\n", costText(found.Objective, found.Cost))
-	status := "proven"
-	if found.Certificate != nil {
-		status = "certified"
-	}
-	fmt.Fprintf(a.out, "optimum      %s (class %s, by %s, %s)\n", costText(found.Objective, found.Optimum), found.Class, found.Method, status)
+	a.printRatio(found)
 	fmt.Fprintf(a.out, "instance     %s on %s: %s\n", output.Count(len(found.Instance.Jobs), "job"), output.Count(found.Instance.Cluster.GPUs(), "GPU"), hunt.Words(found.Instance))
 	fmt.Fprintf(a.out, "evaluations  %d in %v (%.0f a second), seed %d; ratio before shrinking %s\n", r.Evaluations, took.Round(10*time.Millisecond),
 		float64(r.Evaluations)/took.Seconds(), f.seed, found.Before.FloatString(6))
 	if f.out != "" {
+		if found.Compared {
+			fmt.Fprintf(a.out, "written      %s, %s: bench verify checks both schedules\n", f.out, proofPath(f.out))
+			return
+		}
 		fmt.Fprintf(a.out, "written      %s, %s; a suite that runs it again:\n\n%s", f.out, proofPath(f.out), huntSuite(f.out, ref, found))
 	}
+}
+
+// printRatio says how bad a policy is, and what that is over.
+func (a *app) printRatio(found *hunt.Found) {
+	if found.Compared {
+		fmt.Fprintf(a.out, "ratio        %s = %s, of two verified schedules\ncost         %s\nagainst      %s (class %v, by %s)\n", found.Ratio().RatString(), found.Ratio().FloatString(6),
+			costText(found.Objective, found.Cost), costText(found.Objective, found.Optimum), found.Class, found.Method)
+		return
+	}
+	status := "proven"
+	if found.Certificate != nil {
+		status = "certified"
+	}
+	fmt.Fprintf(a.out, "ratio        %s = %s, proven\ncost         %s\noptimum      %s (class %v, by %s, %s)\n", found.Ratio().RatString(), found.Ratio().FloatString(6),
+		costText(found.Objective, found.Cost), costText(found.Objective, found.Optimum), found.Class, found.Method, status)
 }
 
 // huntSuite is a suite of the instance, its policy and what proves its optimum.

@@ -68,9 +68,11 @@ references: [exhaustive]
 		"gate": {"gate", result}, "prove": {"prove", instance, "-o", filepath.Join(dir, "proof")}, "solve": {"solve", instance}, "simulate": {"simulate", instance, "--policy", "sjf"}, "bound": {"bound", instance}, "bracket": {"bracket", instance, "--effort", "1"}, "score": {"score", table, write(t, "done.csv", "job,end\n1,10\n2,40\n"), "--gpus", "2"},
 		"explain": {"explain", result, "--method", run.Ratios[0].Method},
 		"export":  {"export", instance, "--formulation", "time-indexed"}, "validate": {"validate", instance},
-		"place":        {"place", "--profile", "builtin:v100/vgg19", "--gpus", "2", "--cluster", "2x2", "--methods", "heavy-edge"},
-		"hunt":         {"hunt", "--policy", "fifo", "--model", "gang", "--jobs", "2", "--gpus", "1", "--evaluations", "20"},
-		"dataset list": {"dataset", "list"}, "dataset fetch": nil, // it needs the network
+		"place":         {"place", "--profile", "builtin:v100/vgg19", "--gpus", "2", "--cluster", "2x2", "--methods", "heavy-edge"},
+		"hunt family":   {"hunt", "family", "--policy", "fifo", "--gpus", "2", "--n", "20", "--evaluations", "64", "--hunted", "64", "-q"},
+		"hunt evaluate": {"hunt", "evaluate", "../../bench/hunt/testdata/families/fifo.json", "--n", "10,20,40"},
+		"hunt":          {"hunt", "--policy", "fifo", "--model", "gang", "--jobs", "2", "--gpus", "1", "--evaluations", "20"},
+		"dataset list":  {"dataset", "list"}, "dataset fetch": nil, // it needs the network
 		"dataset import":       {"dataset", "import", "--format", "generic", table, "--map", "submit_s=submit", "--map", "gpus=gpus", "--map", "duration_s=duration", "-o", filepath.Join(dir, "imported.parquet")},
 		"dataset generate":     {"dataset", "generate", "--like", "philly", "--jobs", "5", "-o", filepath.Join(dir, "generated.parquet")},
 		"dataset slice":        {"dataset", "slice", "builtin:philly-like", "-w", "gpus=2", "-o", filepath.Join(dir, "slice.parquet")},

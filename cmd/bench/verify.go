@@ -158,6 +158,10 @@ func (a *app) verifyProof(in *sched.Instance, path string, text []byte) error {
 		}
 		status = "certified by " + beside
 	}
+	if p.Optimum.Status == hunt.StatusSchedule {
+		fmt.Fprintf(a.out, "%s holds\n%s: the ratio is at least %s, of cost %s and the cost %s of another schedule of class %v, which %s made\n", path, suite.MethodRef{Name: p.Policy, Params: p.Params}, p.Ratio, p.Cost, p.Optimum.Value, p.Optimum.Class, p.Optimum.Method)
+		return nil
+	}
 	fmt.Fprintf(a.out, "%s holds\n%s: ratio %s of cost %s and optimum %s (class %v), %s\n", path, suite.MethodRef{Name: p.Policy, Params: p.Params}, p.Ratio, p.Cost, p.Optimum.Value, p.Optimum.Class, status)
 	return nil
 }
