@@ -14,9 +14,10 @@ const (
 	ReadmeName  = "README.md"
 )
 
-// Section is a proof in one format: its files by name, and what the README of the folder
-// says of it, in Markdown with headings of the second level.
+// Section is a proof in one format: what it proves, its files by name, and what the README
+// of the folder says of it, in Markdown with headings of the second level.
 type Section struct {
+	Claim  Claim
 	Files  map[string][]byte
 	Readme string
 }
@@ -51,6 +52,9 @@ func Folder(in *sched.Instance, p *Problem, claim Claim, reached bool, sections 
 			files[name] = data
 		}
 		b.WriteString("\n" + s.Readme)
+		if s.Claim.Value.Cmp(claim.Value) < 0 {
+			fmt.Fprintf(&b, "\n**Of this form the proof is one of a bound**: it shows that no schedule of `%s` costs less than %v, and the claim above is shown by the other form.\n", ProblemName, s.Claim.Value)
+		}
 	}
 	p.mapping(&b, in)
 	files[ReadmeName] = b.Bytes()

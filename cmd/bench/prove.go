@@ -175,13 +175,19 @@ func (a *app) prove(ctx context.Context, f *proveFlags, path string) error {
 		line.Begin(func(now time.Time) string {
 			return fmt.Sprintf("proof by %s, %v", format.name, now.Sub(start).Round(time.Second))
 		})
-		var section proof.Section
-		claim, section, err = format.prove(ctx, p, claim, f.nodes)
+		made, section, err := format.prove(ctx, p, claim, f.nodes)
 		line.End()
 		if err != nil {
 			return a.noProof(ctx, p, path, err)
 		}
+		section.Claim = made
 		sections = append(sections, section)
+		// A bound is all that this format reached. What one before it proved stays.
+		if made.Starts != nil || len(sections) == 1 {
+			claim = made
+		} else if claim.Starts == nil && made.Value.Cmp(claim.Value) > 0 {
+			claim = made
+		}
 	}
 	if p.Placed && best != nil && f.format == tree.Format && p.Value(claim.Value).Cmp(best.Cost(objective)) < 0 {
 		switch made, err := a.proveOnServers(ctx, f, in, objective, best); {
@@ -216,6 +222,11 @@ func (a *app) prove(ctx context.Context, f *proveFlags, path string) error {
 	fmt.Fprintf(a.out, what, p.Class, objective, costText(objective, value))
 	if claim.Starts != nil && !reached {
 		fmt.Fprintf(a.out, "that is the optimum on one pool of GPUs with least running times: no schedule on servers is known that has it\n")
+	}
+	for i, s := range sections {
+		if s.Claim.Value.Cmp(claim.Value) < 0 {
+			fmt.Fprintf(a.out, "the proof by %s is one of a bound: no schedule has a %s below %s\n", formats[i].name, objective, costText(objective, p.Value(s.Claim.Value)))
+		}
 	}
 	fmt.Fprintf(a.out, "%s says how anybody checks it\n", filepath.Join(f.out, proof.ReadmeName))
 	return nil

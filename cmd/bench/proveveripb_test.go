@@ -47,6 +47,18 @@ func TestProveVeriPB(t *testing.T) {
 	if code, out, errOut := benchCommand(t, "verify", instance, bound); code != exitOK || strings.Contains(out, "one costs") {
 		t.Fatalf("code %d: %s%s", code, out, errOut)
 	}
+	// What the tree with prices proves stays, whatever the other form reaches.
+	both := filepath.Join(dir, "both")
+	code, out, errOut := benchCommand(t, "prove", instance, "--format", "all", "--nodes", "3", "-q", "-o", both)
+	if code != exitOK || !strings.Contains(out, "the optimum of class N") || !strings.Contains(out, "the proof by veripb is one of a bound") {
+		t.Fatalf("code %d: %s%s", code, out, errOut)
+	}
+	if code, out, errOut := benchCommand(t, "verify", instance, both); code != exitOK || strings.Count(out, "one costs") != 1 {
+		t.Fatalf("code %d: %s%s", code, out, errOut)
+	}
+	if readme, err := os.ReadFile(filepath.Join(both, "README.md")); err != nil || !strings.Contains(string(readme), "this is the optimum") || !strings.Contains(string(readme), "Of this form the proof is one of a bound") {
+		t.Fatalf("the README says nothing of both: %v", err)
+	}
 	for _, c := range []struct{ file, old, new, says string }{
 		{veripb.ProofName, "conclusion BOUNDS ", "conclusion BOUNDS 9", "veripb refuses the proof"},
 		{veripb.ModelName, " = 1 ;", " = 2 ;", "is not the program of"},

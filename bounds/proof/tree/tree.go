@@ -287,7 +287,7 @@ func (c *Certificate) Format() string {
 
 // Section returns the certificate, its checker and how to use it.
 func (c *Certificate) Section() proof.Section {
-	s := proof.Section{Files: map[string][]byte{CertificateName: c.Text, CheckerName: checker}, Readme: readme}
+	s := proof.Section{Claim: c.Claim, Files: map[string][]byte{CertificateName: c.Text, CheckerName: checker}, Readme: readme}
 	if c.Problem.Servers != nil {
 		s.Files[ServersCheckerName] = serversChecker
 		s.Readme += "\n" + serversReadme
