@@ -27,36 +27,47 @@ const ExternalName = "external"
 
 // externalPolicy makes a policy that is a program in any language. Its version is the
 // hash of all that the program's behaviour depends on.
-func externalPolicy(ref suite.MethodRef) (bench.Method, error) { return newExternal(ref, false) }
+func externalPolicy(ref suite.MethodRef) (bench.Method, error) {
+	m, _, err := newExternal(ref)
+	return m, err
+}
 
 // KeptExternal makes the same policy for thousands of small instances: programs that
-// can serve another instance are kept. They may learn from one what they use on the
-// next, so this is for hunts, where that makes the policy worse at most.
-func KeptExternal(ref suite.MethodRef) (bench.Method, error) { return newExternal(ref, true) }
+// can serve another instance are kept until the context ends. They may learn from one what
+// they use on the next, so this is for hunts, where that makes the policy worse at most.
+func KeptExternal(ctx context.Context, ref suite.MethodRef) (bench.Method, error) {
+	m, l, err := newExternal(ref)
+	if l != nil {
+		l.keep = true
+		context.AfterFunc(ctx, l.release)
+	}
+	return m, err
+}
 
-func newExternal(ref suite.MethodRef, keep bool) (bench.Method, error) {
+// newExternal returns the policy and, if it can run, what starts it.
+func newExternal(ref suite.MethodRef) (bench.Method, *launcher, error) {
 	p := readParams(ref)
 	command, files, visible := p.get("command", ""), p.get("files", ""), p.get("visible", "")
 	runs := p.count("repeat", 1, 1)
 	replayed, predictions, predictor := p.maybePredictor()
 	if err := p.finish(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	replayed.Suits, replayed.Runs, replayed.Program = tellable, runs, true
 	program, err := sandbox.Read(context.Background(), command, list(files), list(visible))
 	if errors.Is(err, sandbox.ErrCommand) {
-		return nil, &suite.Error{Path: "params.command", Err: err}
+		return nil, nil, &suite.Error{Path: "params.command", Err: err}
 	}
 	if err != nil { // one program that is not there does not stop the others
 		replayed.Broken = err
-		return bench.Policy(ref, "1 cannot run", replayed), nil
+		return bench.Policy(ref, "1 cannot run", replayed), nil, nil
 	}
 	hash := program.Hash()
-	l := &launcher{program: program, hash: hash, keep: keep, predictor: predictor}
+	l := &launcher{program: program, hash: hash, predictor: predictor}
 	replayed.New = l.start
 	version := strings.Join(strings.Fields("1 "+hash[:16]+" "+program.Interpreter+" "+program.Version), " ")
 	m := bench.Configured(bench.Policy(ref, version, replayed), hash, predictions, runs)
-	return bench.ReadFrom(m, program.Sources...), nil
+	return bench.ReadFrom(m, program.Sources...), l, nil
 }
 
 // maybePredictor is predictor, where nothing is predicted unless it is asked for.
@@ -94,9 +105,9 @@ type launcher struct {
 	program   *sandbox.Program
 	hash      string
 	predictor string
-	keep      bool
 
 	mu   sync.Mutex
+	keep bool // what is idle
 	idle []*running
 }
 
@@ -117,7 +128,7 @@ const keptTime = time.Minute
 // instance.
 func (l *launcher) start(ctx context.Context, p bench.Problem) (sim.Policy, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	if l.keep {
+	if l.keeps() {
 		ctx, cancel = context.WithTimeout(ctx, keptTime)
 	}
 	policy, err := l.greet(ctx, cancel, p)
@@ -159,7 +170,7 @@ func (l *launcher) take(ctx context.Context, p bench.Problem) (*running, error) 
 	if spec.Memory = int64(p.Limits.Memory); spec.Memory == 0 {
 		spec.Memory = memory
 	}
-	if l.keep {
+	if l.keeps() {
 		ctx = context.WithoutCancel(ctx)
 	}
 	process, err := sandbox.Start(ctx, spec)
@@ -169,6 +180,33 @@ func (l *launcher) take(ctx context.Context, p bench.Problem) (*running, error) 
 	run := &running{process, external.NewConn(process.In, process.Out), ctx}
 	run.conn.Cause = process.Why
 	return run, nil
+}
+
+func (l *launcher) keeps() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.keep
+}
+
+// kept reports whether a process was taken back for another instance.
+func (l *launcher) kept(run *running) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.keep {
+		l.idle = append(l.idle, run)
+	}
+	return l.keep
+}
+
+// release ends what is kept, and keeps nothing more.
+func (l *launcher) release() {
+	l.mu.Lock()
+	idle := l.idle
+	l.keep, l.idle = false, nil
+	l.mu.Unlock()
+	for _, run := range idle {
+		run.Stop()
+	}
 }
 
 // seed returns the policy's own seed and the name of the instance. Neither is that of
@@ -204,10 +242,7 @@ func (o *outside) End(err error) error {
 	if err == nil && alive {
 		err = o.Policy.End(nil)
 	}
-	if err == nil && alive && o.launcher.keep && o.Again() {
-		o.launcher.mu.Lock()
-		defer o.launcher.mu.Unlock()
-		o.launcher.idle = append(o.launcher.idle, o.run)
+	if err == nil && alive && o.Again() && o.launcher.kept(o.run) {
 		return nil
 	}
 	if err == nil {

@@ -242,6 +242,37 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// A program that can serve another instance is kept while it is wanted, and no longer.
+func TestKept(t *testing.T) {
+	needsPython(t)
+	policyFile(t, strings.Replace(answering(`first_come(q)`), `"class": "N"`, `"class": "N", "again": True`, 1))
+	m, l, err := newExternal(programmed(interpreter + " mine.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.keep = true
+	cell := bench.Cell{Instance: &suite.Instance{Instance: small(), SHA256: small().Hash(), Family: "test", Seed: 1}, Method: m, Objectives: []sched.Objective{sched.TotalJCT}}
+	run := func() {
+		t.Helper()
+		if r := bench.RunCell(t.Context(), cell, suite.Limits{}, true); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	run()
+	if len(l.idle) != 1 {
+		t.Fatalf("%d programs are kept", len(l.idle))
+	}
+	kept := l.idle[0]
+	l.release()
+	if n, err := kept.Out.Read(make([]byte, 1)); err == nil {
+		t.Errorf("a program that is no longer wanted goes on: %d bytes", n)
+	}
+	run() // one of its own, that is not kept
+	if len(l.idle) != 0 {
+		t.Errorf("%d programs are kept that nobody wants", len(l.idle))
+	}
+}
+
 // A program is told the truth only if its reference says so, and the row says it too.
 func TestClairvoyance(t *testing.T) {
 	needsPython(t)

@@ -96,7 +96,9 @@ instance to the next, which is many times as fast.`,
 }
 
 func (a *app) hunt(ctx context.Context, f *huntFlags) error {
-	o, err := f.options(a.debug)
+	kept, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	o, err := f.options(kept, a.debug)
 	if err != nil {
 		return err
 	}
@@ -155,8 +157,8 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 	return nil
 }
 
-// options resolves the names that the flags give.
-func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
+// options resolves the names that the flags give. A program is kept until the context ends.
+func (f *huntFlags) options(ctx context.Context, debugging bool) (hunt.Options, error) {
 	none := hunt.Options{}
 	ref, err := f.ref("a-srpt-perfect")
 	if err != nil {
@@ -164,7 +166,7 @@ func (f *huntFlags) options(debugging bool) (hunt.Options, error) {
 	}
 	resolve := catalogue.Resolve
 	if ref.Name == catalogue.ExternalName {
-		resolve = catalogue.KeptExternal
+		resolve = func(ref suite.MethodRef) (bench.Method, error) { return catalogue.KeptExternal(ctx, ref) }
 	}
 	method, err := resolve(ref)
 	if err != nil {

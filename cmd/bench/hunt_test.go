@@ -189,7 +189,7 @@ func TestWorst(t *testing.T) {
 			}
 			f := huntFlags{policyFlags: policyFlags{policy: p.Policy, params: p.Params}, model: string(in.Model), objective: p.Objective.String(), keep: "1", evaluations: 1}
 			f.space.Jobs, f.space.GPUs = 1, 1
-			o, err := f.options(false)
+			o, err := f.options(t.Context(), false)
 			if err != nil {
 				t.Fatal(err)
 			}

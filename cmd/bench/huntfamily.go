@@ -64,7 +64,9 @@ was found so.`,
 const mostFamilyJobs = 100_000
 
 func (a *app) huntFamily(ctx context.Context, f *huntFlags, n int, hunted int64, from string) error {
-	hunting, err := f.options(a.debug)
+	kept, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	hunting, err := f.options(kept, a.debug)
 	if err != nil {
 		return err
 	}

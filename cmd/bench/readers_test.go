@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -107,7 +108,7 @@ func runReaders(t *testing.T, atPath func(string, func(string) error) func(strin
 		if err != nil {
 			return err
 		}
-		o, err := (&huntFlags{policyFlags: policyFlags{policy: "srtf"}, model: "preemptive", objective: suite.DefaultObjective.String(), space: hunt.Space{Jobs: 3, GPUs: 2, Servers: 1}, evaluations: 200, seed: 1, keep: "1"}).options(false)
+		o, err := (&huntFlags{policyFlags: policyFlags{policy: "srtf"}, model: "preemptive", objective: suite.DefaultObjective.String(), space: hunt.Space{Jobs: 3, GPUs: 2, Servers: 1}, evaluations: 200, seed: 1, keep: "1"}).options(context.Background(), false)
 		if err != nil {
 			return err
 		}
