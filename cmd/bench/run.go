@@ -344,7 +344,7 @@ func (a *app) tabulate(ctx context.Context, plan *bench.Plan, results []bench.Ce
 		fmt.Fprintf(a.out, "report %s\n", page)
 	}
 	if reused > 0 && !t.merged {
-		fmt.Fprintf(a.err, "%d of %s finished before; --force runs them again\n", reused, output.Count(len(plan.Cells), "cell"))
+		fmt.Fprintf(a.err, "%d of %d cells were finished before; --force runs them again\n", reused, len(plan.Cells))
 	}
 	return runStatus(results, violation, failed, skipped, t.again)
 }
