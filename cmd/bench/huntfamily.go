@@ -35,14 +35,14 @@ The first families are the worst instances that short hunts find, with equal job
 blocks; --hunted 0 begins with families at random. The worst at --n jobs is shrunk and
 written with -o: bench hunt evaluate evaluates it at any n. docs/worst-cases.md has what
 was found so.`,
-		Example: `  bench hunt family --policy fifo --gpus 8 -o fifo.json
+		Example: `  bench hunt family --policy fifo --gpus 8 --objective total-completion -o fifo.json
   bench hunt evaluate fifo.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.huntFamily(c.Context(), &f, n, hunted, from) },
 	}
 	f.add(c.Flags(), "a-srpt-perfect or srtf")
 	c.Flags().StringVar(&f.model, "model", "gang", "one of "+strings.Join(texts(sched.Models()), ", ")+": in slots, but gang in continuous time")
-	c.Flags().StringVar(&f.objective, "objective", sched.TotalCompletion.String(), "whose ratio counts")
+	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
 	c.Flags().Var(between(1, 64, &f.space.GPUs), "gpus", "GPUs of the cluster, which formulas call G")
 	c.Flags().Var(between(1, 64, &f.space.Servers), "servers", "servers that they are on")
 	c.Flags().Var(between(2, mostFamilyJobs, &n), "n", "number of jobs at which the family is to be bad (default 1000)")
@@ -50,7 +50,7 @@ was found so.`,
 	c.Flags().Var(atLeast(1, &f.budget), "budget", "wall-clock time after which the search ends, whatever it has looked at")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the search")
 	c.Flags().VarP(between(1, maxWorkers, &f.workers), "workers", "j", "searches at a time (default one per core)")
-	c.Flags().Var(atLeast(0, &hunted), "hunted", "instances that hunts look at before, of up to --jobs jobs (default 100000)")
+	c.Flags().Var(atLeast(0, &hunted), "hunted", "instances that hunts look at before, of up to --jobs jobs; 0 for families at random (default 100000)")
 	c.Flags().Var(between(1, maxHuntedJobs, &f.space.Jobs), "jobs", "the most jobs of the instances that are hunted")
 	c.Flags().StringVar(&f.keep, "keep", f.keep, "part of the ratio that shrinking must keep")
 	c.Flags().StringVar(&from, "from", "", "JSON file of a family to begin with, such as one that was found before")
@@ -175,6 +175,9 @@ func (a *app) huntEvaluate(ctx context.Context, path string, sizes []int, gpus i
 	if method.Kind() != bench.Online || bench.Broken(method) != nil {
 		return usageError("%s: %s is not an online policy that runs", path, f.Policy)
 	}
+	if out != "" && filepath.Ext(out) != ".json" {
+		return usageError("-o %s: name a file that ends in .json", out)
+	}
 	policy := replayed(method, f.Objective, a.debug)
 	slices.Sort(sizes)
 	fmt.Fprint(a.out, familyText(f))
@@ -202,9 +205,6 @@ func (a *app) huntEvaluate(ctx context.Context, path string, sizes []int, gpus i
 	}
 	if out == "" {
 		return nil
-	}
-	if filepath.Ext(out) != ".json" {
-		return usageError("-o %s: name a file that ends in .json", out)
 	}
 	return a.writeProven(out, f.Policy, last, 0, 0)
 }

@@ -47,7 +47,7 @@ func (closedWriter) Write([]byte) (int, error) { return 0, errors.New("it is clo
 var fileFlags = []string{"out", "output", "schedule", "gantt", "certificate"}
 
 // folderCommands write a folder to --out, or a file that they go on with later.
-var folderCommands = []string{"run", "bracket", "prove", "submit slurm", "reproduce", "place", "man", "hunt", "dataset fetch", "library fetch", "gate"}
+var folderCommands = []string{"run", "bracket", "prove", "submit slurm", "reproduce", "place", "man", "hunt", "hunt evaluate", "dataset fetch", "library fetch", "gate"}
 
 // claimOutput gives standard output to the file that a flag asks for there; what the
 // command has to say goes to standard error then.
