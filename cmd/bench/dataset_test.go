@@ -40,7 +40,7 @@ func TestDatasetCommands(t *testing.T) {
 	graph := write(t, "graph.txt", "node1 -- Input -- forward_compute_time=0.0, backward_compute_time=0.0, activation_size=4.0, parameter_size=0.0\n"+
 		"node2 -- Linear -- forward_compute_time=1.0, backward_compute_time=2.0, activation_size=8.0, parameter_size=16.0\n\tnode1 -- node2\n")
 	out = mustRun(t, "dataset", "profile", graph, "--format", "pipedream", "--model", "toy", "--gpu", "v100", "--batch", "8", "-o", path("toy.parquet"))
-	if !strings.Contains(out, "1 layers") || !strings.Contains(out, "3ms") {
+	if !strings.Contains(out, "1 layer ") || !strings.Contains(out, "3ms") {
 		t.Errorf("imported profile:\n%s", out)
 	}
 	mustRun(t, "instance", "build", "builtin:philly-like", "-s", "profiles="+path("v100.parquet"), "-s", "cluster.servers=8", "-s", "cluster.gpusPerServer=8", "-o", path("in.json"))

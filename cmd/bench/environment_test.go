@@ -131,7 +131,7 @@ func TestBuildDuringARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	if code := c.ProcessState.ExitCode(); code != exitIncomplete || !strings.Contains(out.String(), "bench: 1 cells failed") {
+	if code := c.ProcessState.ExitCode(); code != exitIncomplete || !strings.Contains(out.String(), "bench: 1 cell failed") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }

@@ -119,7 +119,7 @@ func TestLibraryTable(t *testing.T) {
 	exits(t, exitOK, "library", "table", "--format", "csv", "-o", table, "-q", lib)
 	exits(t, exitOK, "library", "freeze", lib)
 	exits(t, exitUsage, "library", "freeze", lib)
-	if out := exits(t, exitOK, "library", "check", "-q", lib); !strings.Contains(out, "1 instances hold: 1 optimal") {
+	if out := exits(t, exitOK, "library", "check", "-q", lib); !strings.Contains(out, "1 instance checked, all hold: 1 optimal") {
 		t.Error(out)
 	}
 	for format, want := range map[string]string{"table": "1 optimal", "md": "| " + libraryEntry, "json": `"status": "optimal"`, "latex": `\begin{tabular}`} {

@@ -254,15 +254,15 @@ func TestSubmitRefuses(t *testing.T) {
 	suite, dir := write(t, "suite.yaml", shardSuite), t.TempDir()
 	mustRun(t, "submit", "slurm", suite, "-o", dir+"/taken", "--dry-run")
 	for want, args := range map[string][]string{
-		"--shards 1001":       {suite, "--shards", "1001"},
-		"-1\" for \"--shards": {suite, "--shards", "-1"},
-		"--concurrent":        {suite, "--concurrent", "-1"},
-		"--cpus":              {suite, "--cpus", "0"},
-		"at least 5m":         {suite, "--time", "1m"},
-		"one line":            {suite, "--sbatch", "--x\n--y"},
-		"holds a plan":        {dir + "/taken", "--set", "seed=3"},
-		"holds no plan.json":  {dir},
-		"choose another -o":   {suite, "-o", dir + "/taken", "--set", "seed=3"},
+		"--shards 1001":      {suite, "--shards", "1001"},
+		"--shards \"-1\"":    {suite, "--shards", "-1"},
+		"--concurrent":       {suite, "--concurrent", "-1"},
+		"--cpus":             {suite, "--cpus", "0"},
+		"at least 5m":        {suite, "--time", "1m"},
+		"one line":           {suite, "--sbatch", "--x\n--y"},
+		"holds a plan":       {dir + "/taken", "--set", "seed=3"},
+		"holds no plan.json": {dir},
+		"choose another -o":  {suite, "-o", dir + "/taken", "--set", "seed=3"},
 	} {
 		if code, _, errOut := benchCommand(t, append([]string{"submit", "slurm", "--dry-run"}, args...)...); code != exitUsage || !strings.Contains(errOut, want) {
 			t.Errorf("%v: exit code %d: %s", args, code, errOut)
