@@ -110,19 +110,11 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 			return a.writeFile(f.resume, func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
 		}
 	}
-	limited := ctx
-	if f.budget > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, f.budget)
-		defer cancel()
-	}
 	start := time.Now()
-	w := &huntWatch{budget: f.budget, evaluations: f.evaluations}
-	o.Watch = w.show
-	line := a.line(f.quiet)
-	line.Begin(func(now time.Time) string { return w.text(limited, now.Sub(start)) })
+	limited, watch, end := a.watched(ctx, f)
+	o.Watch = watch
 	r, err := hunt.Run(limited, o)
-	line.End()
+	end()
 	further := "the same command begins anew; with --resume FILE it would go on"
 	if f.resume != "" {
 		further = "the same command goes on from " + f.resume
@@ -155,6 +147,22 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 		return interrupted("the worst instance so far is "+where, further)
 	}
 	return nil
+}
+
+// watched begins the budget of a search and the line that shows how far it is; end ends both.
+func (a *app) watched(ctx context.Context, f *huntFlags) (limited context.Context, watch func(hunt.Progress), end func()) {
+	cancel := func() {}
+	if limited = ctx; f.budget > 0 {
+		limited, cancel = context.WithTimeout(ctx, f.budget)
+	}
+	start := time.Now()
+	w := &huntWatch{budget: f.budget, evaluations: f.evaluations}
+	line := a.line(f.quiet)
+	line.Begin(func(now time.Time) string { return w.text(limited, now.Sub(start)) })
+	return limited, w.show, func() {
+		line.End()
+		cancel()
+	}
 }
 
 // options resolves the names that the flags give. A program is kept until the context ends.

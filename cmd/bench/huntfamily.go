@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,19 +85,10 @@ func (a *app) huntFamily(ctx context.Context, f *huntFlags, n int, hunted int64,
 		}
 		o.Start = []*hunt.Family{family}
 	}
-	limited := ctx
-	if f.budget > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, f.budget)
-		defer cancel()
-	}
-	start := time.Now()
-	w := &huntWatch{budget: f.budget, evaluations: f.evaluations}
-	o.Watch = w.show
-	line := a.line(f.quiet)
-	line.Begin(func(now time.Time) string { return w.text(limited, now.Sub(start)) })
+	limited, watch, end := a.watched(ctx, f)
+	o.Watch = watch
 	r, err := hunt.FindFamily(limited, o)
-	line.End()
+	end()
 	switch {
 	case errors.Is(err, bench.ErrPanicked):
 		return &exitError{exitInternal, err}
