@@ -334,6 +334,9 @@ func after(in io.Reader, n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	if n < 0 {
+		return nil, fmt.Errorf("children: %d bytes are said to follow", n)
+	}
 	b := make([]byte, n)
 	_, err := io.ReadFull(in, b)
 	return b, err
