@@ -251,15 +251,19 @@ func TestFamilyRefuses(t *testing.T) {
 // hint the search finds that FIFO is bad without end.
 func TestFindFamily(t *testing.T) {
 	var texts []string
+	evaluations, least := int64(1600), big.NewRat(20, 1)
+	if testing.Short() {
+		evaluations, least = 100, big.NewRat(1, 1) // for the race detector, which makes each ten times as long
+	}
 	for _, workers := range []int{1, 3} {
 		o := FamilyOptions{Ref: suite.MethodRef{Name: "fifo"}, Space: Space{Model: sched.ModelGang, Jobs: 4, GPUs: 4}, Objective: sched.TotalCompletion, Seed: 1,
-			Evaluations: 1600, Workers: workers, N: 100, Keep: big.NewRat(9, 10)}
+			Evaluations: evaluations, Workers: workers, N: 100, Keep: big.NewRat(9, 10)}
 		o.Policy = policyOf(t, &Family{Policy: o.Ref, Objective: o.Objective})
 		r, err := FindFamily(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if least := big.NewRat(20, 1); r.At.Ratio().Cmp(least) < 0 || r.Evaluations != o.Evaluations {
+		if r.At.Ratio().Cmp(least) < 0 || r.Evaluations != o.Evaluations {
 			t.Errorf("ratio %v after %d", r.At.Ratio(), r.Evaluations)
 		}
 		if kept := new(big.Rat).Mul(r.Before, o.Keep); r.At.Ratio().Cmp(kept) < 0 {

@@ -38,6 +38,9 @@ func TestCommitted(t *testing.T) {
 	}
 	most := tier.Draws(20, 100_000) // jobs
 	all = slices.DeleteFunc(all, func(e *Entry) bool { return e.Features.Jobs > most })
+	if testing.Short() {
+		all = tier.Share(all, 10) // a race run takes ten times as long, and sees as much in a few
+	}
 	r, err := l.Check(t.Context(), all, runtime.GOMAXPROCS(0), ignore)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +56,7 @@ func TestCommitted(t *testing.T) {
 
 // TestSelection: the seed chooses the instances that are committed.
 func TestSelection(t *testing.T) {
+	tier.Unraced(t)
 	l := &Library{Dir: "../../library"}
 	for i, s := range Strata() {
 		if s.Most > tier.Draws(10, 20) {

@@ -27,7 +27,7 @@ func TestBracketSuites(t *testing.T) {
 		"pai":        {"slice.jobs=40", "cluster.servers=4"},
 		"preemptive": {"slice.jobs=15"},
 		"sharing":    {"slice.jobs=15"},
-		"elastic":    {"slice.jobs=6", "cluster.servers=20", "round=10h"},
+		"elastic":    {"slice.jobs=4", "cluster.servers=8", "round=10h"},
 	}
 	others := regexp.MustCompile(`(?m)^(.*&seed=([2-9]|10)|    offeredLoad: .*)\n`) // few jobs are a burst, which has no load
 	for _, name := range files {
