@@ -297,9 +297,9 @@ func (x *explained) plan() plan {
 // axis: a lane for each job, pale where it waits.
 func Compared(e *explain.Explanation, w explain.Window, this, reference string) ([]byte, error) {
 	const second = 1e6
-	f := chart.Gantt{X: "time (s)"}
+	f := chart.Gantt{X: "time"}
 	if w.From != 0 {
-		f.X = fmt.Sprintf("time (s), from %s s on", short(float64(w.From)/second))
+		f.X = fmt.Sprintf("time after %s s", plainSeconds(float64(w.From)/second))
 	}
 	panels := []chart.Panel{{Name: this}, {Name: reference}}
 	for lane, row := range e.Rows(w) {

@@ -12,8 +12,9 @@ const (
 	profileIntro = "For each method, the share of all instances of the group on which its ratio to the strongest proven denominator is at most x. " +
 		"A curve that ends below 1 has instances without a verified schedule or without a denominator. Where an optimum is not proven, the " +
 		"denominator is a bound, and the curve a lower estimate. (Dolan and Moré, Benchmarking optimization software with performance profiles, 2002.)"
-	boxIntro = "Ratios to the strongest proven denominator, one stroke per instance below its box: quartiles and median (nearest rank), whiskers " +
-		"to the least and the greatest. n: instances with a ratio, of all; what is missing from n failed or has no denominator."
+	boxIntro = "Ratios to the strongest proven denominator, one circle per instance below its box: quartiles and median (nearest rank), whiskers " +
+		"to the least and the greatest. Where only a bound is proven, a pale line goes down to the least that the ratio can be; of a single instance the bar is this bracket. " +
+		"n: instances with a ratio, of all; what is missing from n failed or has no denominator."
 	loadIntro = "Offered load of an instance of n jobs: their rate, n − 1 over the time from the first release to the last, times the mean GPU time of " +
 		"one alone on the fewest servers, over the number of GPUs. Bursts, which are released within less than the mean running time, have none and are left out."
 )
@@ -95,7 +96,7 @@ func (v *views) distributions() []plan {
 					failed++
 				}
 				if ok && r > 0 {
-					d.Values = append(d.Values, r)
+					d.Values, d.Least = append(d.Values, r), append(d.Least, leastRatio(row))
 					p.rows = append(p.rows, []string{row.Instance, row.Method, short(r), kind.text(g.Maximised)})
 				}
 			}
@@ -133,7 +134,7 @@ func (v *views) loads() []plan {
 			note:    fmt.Sprintf("Load known of %d of %d instances; %s.", len(loads), g.Instances, g.denominators()),
 			columns: []heading{{name: "instance", left: true}, {name: "method", left: true}, {name: "offered load"}, {name: "ratio"}}}
 		names, methods := g.methods()
-		f := chart.Figure{X: "offered load (log)", Y: g.axis(), LogX: true, LogY: true}
+		f := chart.Figure{X: "offered load (log)", Y: "ratio (log)", LogX: true, LogY: true}
 		seen := map[float64]bool{}
 		for i, rows := range methods {
 			l := chart.Line{Name: names[i], Style: chart.Points}

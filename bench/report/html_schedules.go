@@ -56,7 +56,7 @@ func (v *views) jct(g *view) (plan, bool) {
 	}
 	p := plan{caption: "Job completion times · " + g.short, file: "jct-" + g.slug + ".csv",
 		columns: []heading{{name: "method", left: true}, {name: "JCT at most (s)"}, {name: "share of jobs"}}}
-	f := chart.Figure{X: "job completion time (s, log)", Y: "share of jobs", LogX: true, YRange: [2]float64{0, 1}}
+	f := chart.Figure{X: "job completion time (log)", Y: "share of jobs", LogX: true, TimeX: true, YRange: [2]float64{0, 1}}
 	jobs, latest := 0, 0.0
 	for i, of := range rows {
 		var times []float64
@@ -130,7 +130,7 @@ func (v *views) gantts() []plan {
 		if kind != None {
 			p.note += "; ratio " + ratioText(record.Some(ratio), kind)
 		}
-		f := chart.Gantt{X: "time (s)"}
+		f := chart.Gantt{X: "time"}
 		for _, row := range []*record.Ratio{worst, best} {
 			name := row.Method
 			if row == best {
@@ -221,7 +221,7 @@ func readable(pieces []record.Segment) bool {
 func Gantt(title string, segments []record.Segment, servers, gpus int) ([]byte, error) {
 	panel := gantt(slices.Clone(segments), servers, gpus)
 	panel.Name = title
-	g := chart.Gantt{X: "time (s)", Panels: []chart.Panel{panel}}
+	g := chart.Gantt{X: "time", Panels: []chart.Panel{panel}}
 	return g.SVG()
 }
 

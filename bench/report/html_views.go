@@ -128,6 +128,13 @@ func provenRatio(row *record.Ratio) (float64, Kind, bool) {
 	return d.Ratio.V, d.Denominator, d.Ratio.Valid
 }
 
+// leastRatio is the least that the true ratio can be: the cost over that of the best
+// schedule known, or the ratio itself where the optimum is proven.
+func leastRatio(row *record.Ratio) float64 {
+	d := detail(row)
+	return max(1, d.AtLeast.V)
+}
+
 // denominators counts the instances by the best denominator that any row has.
 func (g *view) denominators() string {
 	best := map[string]Kind{}
@@ -160,7 +167,7 @@ func (g *view) axis() string {
 	if g.Maximised {
 		return "proven bound / value (log)"
 	}
-	return "cost / strongest proven denominator (log)"
+	return "cost / proven optimum or bound (log)"
 }
 
 // ratioTables are the summary tables, as many as fit.

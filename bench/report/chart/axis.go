@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 )
@@ -34,6 +35,106 @@ func scaleAxis(a *plot.Axis, log bool) error {
 	return nil
 }
 
+// widen lets the marks at the ends of an axis stand off its ends.
+func widen(a *plot.Axis, log bool) {
+	if log && a.Min > 0 {
+		by := math.Pow(a.Max/a.Min, 0.04)
+		a.Min, a.Max = a.Min/by, a.Max*by
+	} else if !log {
+		by := (a.Max - a.Min) * 0.04
+		a.Min, a.Max = a.Min-by, a.Max+by
+	}
+}
+
+// timeAxis labels seconds in units that people read, and names the unit where all
+// labels share one.
+func timeAxis(a *plot.Axis, log bool) {
+	if log {
+		a.Tick.Marker = timeTicks{}
+		return
+	}
+	u := timeUnit(max(math.Abs(a.Min), math.Abs(a.Max)))
+	a.Tick.Marker = scaledTicks(u.seconds)
+	a.Label.Text += " (" + u.name + ")"
+}
+
+// unit is one of time.
+type unit struct {
+	name    string
+	seconds float64
+}
+
+// timeUnit is the largest unit of which a time has three or more.
+func timeUnit(seconds float64) unit {
+	for _, u := range []unit{{"d", 86400}, {"h", 3600}, {"min", 60}} {
+		if seconds >= 3*u.seconds {
+			return u
+		}
+	}
+	return unit{"s", 1}
+}
+
+// scaledTicks are linear ones in a unit of so much.
+type scaledTicks float64
+
+// Ticks implements plot.Ticker.
+func (s scaledTicks) Ticks(least, greatest float64) []plot.Tick {
+	ticks := linearTicks{}.Ticks(least/float64(s), greatest/float64(s))
+	for i := range ticks {
+		ticks[i].Value *= float64(s)
+	}
+	return ticks
+}
+
+// timeTicks label seconds on a logarithmic axis at round numbers of units.
+type timeTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (timeTicks) Ticks(least, greatest float64) []plot.Tick {
+	var ticks []plot.Tick
+	for _, t := range []struct {
+		seconds float64
+		label   string
+	}{{1e-3, "1 ms"}, {1e-2, "10 ms"}, {0.1, "0.1 s"}, {1, "1 s"}, {10, "10 s"}, {60, "1 min"}, {600, "10 min"}, {3600, "1 h"}, {36000, "10 h"}, {4 * 86400, "4 d"},
+		{40 * 86400, "40 d"}, {400 * 86400, "400 d"}, {4000 * 86400, "4,000 d"}} {
+		if t.seconds >= least && t.seconds <= greatest {
+			ticks = append(ticks, plot.Tick{Value: t.seconds, Label: t.label})
+		}
+	}
+	if len(ticks) > 7 { // every second has room
+		for i := range ticks {
+			if i%2 == 1 {
+				ticks[i].Label = ""
+			}
+		}
+	}
+	if len(ticks) < 2 {
+		ticks = logTicks{}.Ticks(least, greatest)
+		for i := range ticks {
+			if ticks[i].Label != "" {
+				ticks[i].Label += " s"
+			}
+		}
+	}
+	return ticks
+}
+
+// label prints the number of a tick, in groups of three digits.
+func label(v float64) string {
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if a := math.Abs(v); a >= 1e9 || a > 0 && a < 1e-4 {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	whole, fraction, there := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if there {
+		return whole + "." + fraction
+	}
+	return whole
+}
+
 // linearTicks labels about five multiples of 1, 2 or 5 times a power of ten,
 // with all digits that they have.
 type linearTicks struct{}
@@ -55,11 +156,7 @@ func (linearTicks) Ticks(least, greatest float64) []plot.Tick {
 		if err != nil || v > greatest+step*1e-9 || len(ticks) > 20 {
 			return ticks
 		}
-		label := strconv.FormatFloat(v, 'f', -1, 64)
-		if a := math.Abs(v); a >= 1e8 || a > 0 && a < 1e-4 {
-			label = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		ticks = append(ticks, plot.Tick{Value: v, Label: label})
+		ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
 	}
 }
 
@@ -93,7 +190,7 @@ func (logTicks) Ticks(least, greatest float64) []plot.Tick {
 			}
 			t := plot.Tick{Value: v}
 			if e%every == 0 {
-				t.Label = strconv.FormatFloat(v, 'g', -1, 64)
+				t.Label = label(v)
 			}
 			ticks = append(ticks, t)
 		}

@@ -19,6 +19,7 @@ import (
 type Figure struct {
 	Title, X, Y string // of the figure and of its axes, with units
 	LogX, LogY  bool   // all values on a logarithmic axis must be positive
+	TimeX       bool   // x is seconds, shown in units that people read
 	Lines       []Line
 	Bands       []Band     // behind the lines
 	YRange      [2]float64 // of the axis, at the least; both 0 to leave it to the values
@@ -48,10 +49,12 @@ type Band struct {
 	X, Low, High []float64
 }
 
-// Width and height of a figure; its legend stands to the right of it.
+// Width of a figure, that of a column of text, and height of its plot, above its
+// legend. A wide figure has long rows; texts are of one size in both.
 const (
-	width  = 7 * vg.Inch
-	height = 4 * vg.Inch
+	width  = 340
+	height = 225
+	wide   = 560
 )
 
 // SVG draws the figure.
@@ -63,23 +66,37 @@ func (f *Figure) SVG() ([]byte, error) {
 			return nil, fmt.Errorf("chart: %q: %w", f.Title, err)
 		}
 	}
-	key := legend()
+	key := newLegend(p)
 	most := f.share()
 	for i, l := range f.Lines {
-		if err := add(p, &key, i, l.thinned(most)); err != nil {
+		dodge := vg.Length(0) // marks of several lines at one place stand beside each other
+		if l.Style == Points {
+			dodge = min(12/vg.Length(len(f.Lines)), 3) * (vg.Length(i) - vg.Length(len(f.Lines)-1)/2)
+		}
+		if err := add(p, key, i, l.thinned(most), dodge); err != nil {
 			return nil, fmt.Errorf("chart: %q, line %q: %w", f.Title, l.Name, err)
 		}
 	}
 	if f.YRange != [2]float64{} {
 		p.Y.Min, p.Y.Max = math.Min(p.Y.Min, f.YRange[0]), math.Max(p.Y.Max, f.YRange[1])
 	}
+	for _, l := range f.Lines {
+		if l.Style == Points && len(l.X) > 0 {
+			widen(&p.X, f.LogX)
+			widen(&p.Y, f.LogY)
+			break
+		}
+	}
 	if err := scaleAxis(&p.X, f.LogX); err != nil {
 		return nil, fmt.Errorf("chart: %q, axis x: %w", f.Title, err)
+	}
+	if f.TimeX {
+		timeAxis(&p.X, f.LogX)
 	}
 	if err := scaleAxis(&p.Y, f.LogY); err != nil {
 		return nil, fmt.Errorf("chart: %q, axis y: %w", f.Title, err)
 	}
-	return render(p, &key, width, height)
+	return render(p, key, width, height)
 }
 
 // share returns how many points each line may have.
@@ -99,7 +116,7 @@ func (l Line) thinned(most int) Line {
 	return l
 }
 
-func add(p *plot.Plot, key *plot.Legend, i int, l Line) error {
+func add(p *plot.Plot, key *legend, i int, l Line, dodge vg.Length) error {
 	if len(l.X) != len(l.Y) {
 		return fmt.Errorf("%d values of x for %d of y", len(l.X), len(l.Y))
 	}
@@ -116,22 +133,23 @@ func add(p *plot.Plot, key *plot.Legend, i int, l Line) error {
 	}
 	line.LineStyle = lineStyle(i)
 	m := newMarks(points, i)
+	m.dodge = dodge
 	switch l.Style {
 	case Connected:
 		line.Dashes = nil // the marks tell the lines apart
 		p.Add(line, m)
-		key.Add(l.Name, line, m)
+		key.add(l.Name, line, m)
 	case Points:
 		p.Add(m)
-		key.Add(l.Name, m)
+		key.add(l.Name, m)
 	case Steps:
 		line.StepStyle = plotter.PostStep
 		p.Add(line)
-		key.Add(l.Name, line)
+		key.add(l.Name, line)
 	case Dashed:
 		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 		p.Add(line)
-		key.Add(l.Name, line)
+		key.add(l.Name, line)
 	}
 	return nil
 }
@@ -167,16 +185,15 @@ func (b Band) add(p *plot.Plot) error {
 	return nil
 }
 
-// render draws a plot with its legend, which makes the picture wider, and
+// render draws a plot above its legend, which makes the picture higher, and
 // returns the SVG document.
-func render(p *plot.Plot, key *plot.Legend, w, h vg.Length) ([]byte, error) {
-	side := legendWidth(key)
-	canvas := vgsvg.New(w+side, h)
+func render(p *plot.Plot, key *legend, w, h vg.Length) ([]byte, error) {
+	below := key.height(w)
+	p.Title.Text = broken(p.Title.Text, p.Title.TextStyle, w)
+	canvas := vgsvg.New(w, h+below)
 	all := draw.New(canvas)
-	p.Draw(draw.Crop(all, 0, -side, 0, 0))
-	if side > 0 {
-		key.Draw(draw.Crop(all, w+gap, 0, 0, -3*gap))
-	}
+	p.Draw(draw.Crop(all, 0, -gap, below, 0)) // half of the last label stands right of the axis
+	key.draw(draw.Crop(all, 0, 0, 0, -h))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return nil, fmt.Errorf("chart: %q: %w", p.Title.Text, err)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -149,7 +150,7 @@ func TestTicks(t *testing.T) {
 				}
 				labelled++
 				var v float64
-				if _, err := fmt.Sscan(k.Label, &v); err != nil || v != k.Value {
+				if _, err := fmt.Sscan(strings.ReplaceAll(k.Label, ",", ""), &v); err != nil || v != k.Value {
 					t.Errorf("%s: label %q at %v", kind, k.Label, k.Value)
 				}
 			}
@@ -161,7 +162,7 @@ func TestTicks(t *testing.T) {
 }
 
 func TestBoxes(t *testing.T) {
-	b := Boxes{Title: "t", X: "ratio", Log: true, Groups: []Distribution{{"one", []float64{1, 2, 3, 4}}, {"none", nil}, {"same", []float64{2, 2}}}}
+	b := Boxes{Title: "t", X: "ratio", Log: true, Groups: []Distribution{{Name: "one", Values: []float64{1, 2, 3, 4}}, {Name: "none"}, {Name: "same", Values: []float64{2, 2}}, {Name: "bracket", Values: []float64{3}, Least: []float64{1.5}}}}
 	svg, err := b.SVG()
 	if err != nil {
 		t.Fatal(err)
@@ -169,9 +170,107 @@ func TestBoxes(t *testing.T) {
 	if texts := wellFormed(t, svg); !slices.Contains(texts, "none") {
 		t.Errorf("%q", texts)
 	}
-	x := newBox([]float64{4, 1, 3, 2, 5, 6, 8, 7}, 0, 0, 100)
+	x := newBox(&Distribution{Values: []float64{4, 1, 3, 2, 5, 6, 8, 7}}, 0, 0, 100)
 	if x.least != 1 || x.q1 != 2 || x.median != 4 || x.q3 != 6 || x.m != 8 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// A bracket keeps its sides together, and the axis reaches down to the lower one.
+func TestBoxBrackets(t *testing.T) {
+	x := newBox(&Distribution{Values: []float64{4, 2, 3}, Least: []float64{1.5, 1.25, 5}}, 0, 0, 100)
+	if !slices.Equal(x.values, []float64{2, 3, 4}) || !slices.Equal(x.lows, []float64{1.25, 3, 1.5}) || x.from != 1.25 {
+		t.Errorf("%+v", x)
+	}
+	if _, err := (&Boxes{Groups: []Distribution{{Values: []float64{1, 2}, Least: []float64{1}}}}).SVG(); err == nil {
+		t.Error("a value without its least was drawn")
+	}
+}
+
+var sizes = regexp.MustCompile(`font-size:([0-9.]+)px`)
+
+// Texts are large enough to be read where the page shows a figure at its smallest, 15
+// sixteenths of its size, and figures are as wide as is said.
+func TestTextSizes(t *testing.T) {
+	gantt := Gantt{Panels: []Panel{{Name: "a", Lanes: []string{"server 0"}, End: 1e5, Bars: []Bar{{Lanes: []int{0}, End: 1e5, Job: 7}}}}}
+	boxes := Boxes{X: "ratio", Groups: []Distribution{{Name: "one", Values: []float64{1, 2}}}}
+	figure := Figure{Title: "t", X: "x", Y: "y", Lines: []Line{line(5, Points)}}
+	for width, draw := range map[string]func() ([]byte, error){"560pt": gantt.SVG, "340pt": boxes.SVG, " width=\"340pt": figure.SVG} {
+		svg, err := draw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(svg), width) {
+			t.Errorf("not %s wide: %.200s", width, svg)
+		}
+		for _, m := range sizes.FindAllSubmatch(svg, -1) {
+			if size, err := strconv.ParseFloat(string(m[1]), 64); err != nil || size*15/16 < 9 {
+				t.Errorf("%s: a text of %s", width, m[1])
+			}
+		}
+	}
+}
+
+// Times are labelled in units, of which all labels of a linear axis share one.
+func TestTimes(t *testing.T) {
+	for _, c := range []struct {
+		seconds float64
+		want    string
+	}{{1, "s"}, {179, "s"}, {180, "min"}, {3 * 3600, "h"}, {86400, "h"}, {3 * 86400, "d"}} {
+		if u := timeUnit(c.seconds); u.name != c.want {
+			t.Errorf("%v s: %s", c.seconds, u.name)
+		}
+	}
+	of := map[string]float64{"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
+	for _, span := range [][2]float64{{0.001, 1e8}, {2, 7}, {30, 1e6}, {100, 120}} {
+		labelled := 0
+		for _, k := range (timeTicks{}).Ticks(span[0], span[1]) {
+			number, name, _ := strings.Cut(strings.ReplaceAll(k.Label, ",", ""), " ")
+			v, err := strconv.ParseFloat(number, 64)
+			if k.Label == "" {
+				continue
+			}
+			labelled++
+			if err != nil || math.Abs(v*of[name]-k.Value) > 1e-9*k.Value || k.Value < span[0] || k.Value > span[1]*(1+1e-9) {
+				t.Errorf("%v: %q at %v", span, k.Label, k.Value)
+			}
+		}
+		if labelled < 2 || labelled > 8 {
+			t.Errorf("%v: %d labels", span, labelled)
+		}
+	}
+	for _, k := range scaledTicks(3600).Ticks(0, 36000) {
+		if v, err := strconv.ParseFloat(k.Label, 64); err != nil || v*3600 != k.Value {
+			t.Errorf("%q at %v", k.Label, k.Value)
+		}
+	}
+	for v, want := range map[float64]string{1234567: "1,234,567", -1000: "-1,000", 999: "999", 0.25: "0.25", 12345.5: "12,345.5", 1e12: "1e+12"} {
+		if got := label(v); got != want {
+			t.Errorf("%v: %s", v, got)
+		}
+	}
+}
+
+// Names stand below a figure in as many columns as fit, and are cut where not one does.
+func TestLegend(t *testing.T) {
+	l := newLegend(newPlot("", "", ""))
+	if l.height(width) != 0 {
+		t.Error("an empty legend has a height")
+	}
+	l.add("a")
+	l.add("b")
+	if l.columns(width) != 2 || l.height(width) != rowHeight+gap {
+		t.Errorf("%d columns", l.columns(width))
+	}
+	l.add(strings.Repeat("long ", 30))
+	if l.columns(width) != 1 {
+		t.Errorf("%d columns", l.columns(width))
+	}
+	if got := fitted(strings.Repeat("long ", 30), l.style, 100); l.style.Width(got) > 100 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%q", got)
+	}
+	if got := broken("some words of a title", l.style, 60); strings.Count(got, "\n") == 0 || strings.Join(strings.Fields(got), " ") != "some words of a title" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Gantt shows schedules above each other on one time axis. Lanes are GPUs;
-// what no bar covers until the schedule's end is idle, and shaded.
+// Gantt shows schedules above each other on one time axis, in seconds. Lanes are
+// GPUs; what no bar covers until the schedule's end is idle, and shaded.
 type Gantt struct {
 	Title, X string
 	Panels   []Panel
@@ -65,11 +65,10 @@ func (g *Gantt) SVG() ([]byte, error) {
 		}
 		y -= float64(len(panel.Lanes))
 	}
-	p.X.Tick.Marker = linearTicks{}
+	timeAxis(&p.X, false)
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width = ticks, 0, 0
-	p.Y.Tick.Label.Font = sans(8)
-	key := legend()
-	return render(p, &key, width, vg.Length(top)*laneHeight*vg.Length(parts)+50)
+	p.Y.Tick.Label.Font = sans(10)
+	return render(p, newLegend(p), wide, vg.Length(top)*laneHeight*vg.Length(parts)+50)
 }
 
 // schedule draws one panel whose first lane ends at top.
@@ -89,7 +88,7 @@ func (s *schedule) Plot(c draw.Canvas, p *plot.Plot) {
 	for k := range s.Lanes {
 		c.FillPolygon(shade, rectangle(0, s.End, s.top-float64(k)-0.95, s.top-float64(k)-0.05))
 	}
-	label := draw.TextStyle{Color: color.White, Font: sans(8), Handler: p.TextHandler, XAlign: draw.XCenter, YAlign: draw.YCenter}
+	label := draw.TextStyle{Color: color.White, Font: sans(10), Handler: p.TextHandler, XAlign: draw.XCenter, YAlign: draw.YCenter}
 	for i := range s.Bars {
 		b := &s.Bars[i]
 		fill, part, of := jobColor(b.Job, b.Dim), 0, 1

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-const gap = 8 * vg.Length(1) // between a plot and its legend
+const gap = 8 * vg.Length(1) // between a plot and what is beside it
 
 var (
 	shade = color.NRGBA{0xe6, 0xe6, 0xe6, 0xff}
@@ -62,31 +62,17 @@ func grid() *plotter.Grid {
 	return g
 }
 
-func legend() plot.Legend {
-	l := plot.NewLegend()
-	l.Top, l.Left, l.Padding, l.ThumbnailWidth = true, true, 3, 24
-	l.TextStyle.Font, l.TextStyle.Color = sans(9), ink
-	return l
-}
-
-func legendWidth(l *plot.Legend) vg.Length {
-	r := l.Rectangle(draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: height}}})
-	if r.Size().X <= 0 {
-		return 0
-	}
-	return r.Size().X + 2*gap
-}
-
 // marks draws points as small shapes, all of them in one path, so that a file
 // with many stays small.
 type marks struct {
 	plotter.XYs
 	shape int
+	dodge vg.Length // to the right
 	draw.LineStyle
 }
 
 func newMarks(points plotter.XYs, i int) *marks {
-	return &marks{points, i % 4, draw.LineStyle{Color: palette(i), Width: 1.2}}
+	return &marks{XYs: points, shape: i % 4, LineStyle: draw.LineStyle{Color: palette(i), Width: 1.2}}
 }
 
 // DataRange implements plot.DataRanger.
@@ -98,6 +84,7 @@ func (m *marks) Plot(c draw.Canvas, p *plot.Plot) {
 	var path vg.Path
 	for _, xy := range m.XYs {
 		if at := (vg.Point{X: x(xy.X), Y: y(xy.Y)}); c.Contains(at) {
+			at.X += m.dodge
 			m.mark(&path, at)
 		}
 	}
@@ -143,4 +130,11 @@ func (m *marks) mark(path *vg.Path, at vg.Point) {
 		path.Line(vg.Point{X: at.X, Y: at.Y - 1.2*r})
 		path.Close()
 	}
+}
+
+// pale is a colour of the palette, mixed with white.
+func pale(i int) color.Color {
+	r, g, b, _ := palette(i).RGBA()
+	mixed := func(v uint32) uint8 { return uint8((v>>8 + 2*0xff) / 3) }
+	return color.NRGBA{mixed(r), mixed(g), mixed(b), 0xff}
 }

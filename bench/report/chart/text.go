@@ -5,6 +5,7 @@ import (
 	"html"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -31,12 +32,19 @@ func anyFont(svg []byte, handler text.Handler) []byte {
 	})
 }
 
-// longest returns the width of the longest of the labels of an axis.
-func longest(labels []string, handler text.Handler) vg.Length {
-	style := draw.TextStyle{Font: sans(10), Handler: handler}
-	most := vg.Length(0)
-	for _, l := range labels {
-		most = max(most, style.Width(l))
+// broken breaks a text into lines of at most a width, between words.
+func broken(line string, style text.Style, w vg.Length) string {
+	out, width := "", vg.Length(0)
+	for _, word := range strings.Fields(line) {
+		more := style.Width(" " + word)
+		switch {
+		case out == "":
+			out, width = word, more
+		case width+more > w:
+			out, width = out+"\n"+word, more
+		default:
+			out, width = out+" "+word, width+more
+		}
 	}
-	return most
+	return out
 }
