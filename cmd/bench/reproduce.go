@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"yardstick/bench"
 	"yardstick/bench/journal"
 	"yardstick/bench/record"
 	"yardstick/bench/reproduce"
@@ -27,6 +29,8 @@ type reproduceFlags struct {
 	workers int
 	force   bool
 	quiet   bool
+
+	anyBuild bool
 }
 
 func (a *app) reproduceCommand() *cobra.Command {
@@ -58,6 +62,7 @@ a name, lists what there is. Interrupted, the same command goes on where it was.
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the first draw")
 	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
+	c.Flags().BoolVar(&f.anyBuild, "any-build", false, "use cells that another build of the program finished")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
 }
@@ -197,7 +202,7 @@ func (a *app) makeItem(ctx context.Context, item *reproduce.Item, in reproduce.I
 	steps := a.steps(f.quiet, counted("parts of "+item.Name))
 	in.Parts.Find = func(part string) ([]byte, bool) {
 		entry, ok := j.Find(id(part))
-		if !ok || f.force || entry.Header.Build != header.Build || entry.Header.Machine != header.Machine { // times hold for a machine
+		if !ok || f.force || !f.anyBuild && entry.Header.Build != header.Build || entry.Header.Machine != header.Machine { // times hold for a machine
 			return nil, false
 		}
 		content, err := j.Read(entry)
@@ -221,24 +226,42 @@ func (a *app) makeItem(ctx context.Context, item *reproduce.Item, in reproduce.I
 	return out, nil
 }
 
-// runReproduction runs one suite of an item and returns its records.
+// runReproduction runs one suite of an item, unless it is finished, and returns its records.
 func (a *app) runReproduction(ctx context.Context, suite string, seed uint64, again string, f reproduceFlags) (*record.Run, error) {
 	file, err := reproduce.PlanFile(suite, f.scale, seed)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(file)
-	if err != nil {
-		return nil, err
+	flags := runFlags{out: filepath.Join(f.suites, fmt.Sprintf("%s-seed%d", suite, seed)), workers: f.workers, force: f.force, anyBuild: f.anyBuild, quiet: f.quiet, again: again, silent: true}
+	if done := finished(file, flags); done > 0 {
+		fmt.Fprintf(a.err, "%d of %d cells were finished before; --force runs them again\n", done, done)
+	} else {
+		plan, err := newPlan(file)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.runPlan(ctx, flags, file, plan, nil); err != nil {
+			return nil, err
+		}
 	}
-	flags := runFlags{out: filepath.Join(f.suites, fmt.Sprintf("%s-seed%d", suite, seed)), workers: f.workers, force: f.force, quiet: f.quiet, again: again, silent: true}
-	if err := a.runPlan(ctx, flags, file, plan, nil); err != nil {
-		return nil, err
+	return record.OpenWithout(flags.out, "segments.arrow") // the largest table, and no item is made of it
+}
+
+// finished returns how many cells a directory's run has if it is whole and of this suite,
+// machine and, unless the flags say otherwise, build. To plan it again and to write its tables
+// again would give the same, and takes as long as some of its cells.
+func finished(file *bench.PlanFile, f runFlags) int {
+	old, err := bench.ReadPlanFile(f.out)
+	if err != nil || f.force || old.Text != file.Text || !slices.Equal(old.Settings, file.Settings) {
+		return 0
 	}
-	run, err := record.Open(flags.out)
-	if err != nil {
-		return nil, err
+	m, err := record.ReadManifest(f.out)
+	if err != nil || m.PlanID != old.PlanID || m.Execution.Failed > 0 || m.Execution.Skipped > 0 || m.Machine.ID() != record.ThisMachine().ID() {
+		return 0
 	}
-	run.Segments = nil // the largest table, and no item is made of it
-	return run, nil
+	j, err := journal.Open(filepath.Join(f.out, journal.Folder))
+	if err != nil || len(j.Damaged) > 0 || !f.anyBuild && !slices.Equal(j.Builds(), []string{program.Build()}) {
+		return 0
+	}
+	return m.Execution.Cells
 }

@@ -243,21 +243,59 @@ func TestPrimalDualScales(t *testing.T) {
 	}
 }
 
-// TestReproduceShares: items of one suite run it once, and at another scale not
-// at all with its results.
+// TestReproduceShares: items of one suite run it once, read what is whole and of this
+// build without planning it again or writing it anew, and do neither at another scale.
 func TestReproduceShares(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.06", "--draws", "2", "-q")
+	table2 := mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.06", "--draws", "2", "-q")
+	manifest := filepath.Join("results", "reproduce", "suites-0.06", "sjf-bsbf-physical-seed2", "manifest.json")
+	before, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
 	code, out, errOut := benchCommand(t, "reproduce", "sjf-bsbf-fig4", "--scale", "0.06", "--draws", "2", "-q")
 	if code != 0 || !strings.Contains(errOut, "cells were finished before") || !strings.Contains(out, "Average queueing time by task") {
 		t.Errorf("the second item ends with %d: %s\n%s", code, errOut, out)
 	}
-	for _, path := range []string{"sjf-bsbf-fig4-0.06/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.06/sjf-bsbf-table2.txt", "suites-0.06/sjf-bsbf-physical-seed2/manifest.json"} {
+	if after, err := os.ReadFile(manifest); err != nil || string(after) != string(before) {
+		t.Errorf("what was finished is written anew: %v", err)
+	}
+	for _, path := range []string{"sjf-bsbf-fig4-0.06/sjf-bsbf-fig4-1.svg", "sjf-bsbf-table2-0.06/sjf-bsbf-table2.txt"} {
 		if _, err := os.Stat(filepath.Join("results", "reproduce", path)); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, _, errOut := benchCommand(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.03", "--draws", "2", "-q"); strings.Contains(errOut, "finished before") {
 		t.Errorf("another scale: %s", errOut)
+	}
+	// A run whose tables are lost is tabulated again, from its cells, and comes to the same.
+	if err := os.Remove(manifest); err != nil {
+		t.Fatal(err)
+	}
+	if again := mustRun(t, "reproduce", "sjf-bsbf-table2", "--scale", "0.06", "--draws", "2", "-q"); again != table2 {
+		t.Errorf("tabulated again:\n%s\nbefore:\n%s", again, table2)
+	}
+	// Nor do tables count whose cells are not of this build, unless they are asked for.
+	cells := filepath.Join("results", "reproduce", "suites-0.06", "sjf-bsbf-physical-seed1", "cells")
+	file, err := reproduce.PlanFile("sjf-bsbf-physical", 0.06, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := runFlags{out: filepath.Dir(cells)}
+	if finished(file, dir) == 0 {
+		t.Error("a whole run of this build is not finished")
+	}
+	if err := os.Rename(cells, cells+"-elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	any := dir
+	any.anyBuild = true
+	forced := any
+	forced.force = true
+	if finished(file, dir) != 0 || finished(file, any) == 0 || finished(file, forced) != 0 {
+		t.Errorf("cells of no build: %d, with --any-build %d, with --force %d", finished(file, dir), finished(file, any), finished(file, forced))
+	}
+	if other, err := reproduce.PlanFile("sjf-bsbf-physical", 0.06, 2); err != nil || finished(other, any) != 0 {
+		t.Errorf("another seed is finished: %v", err)
 	}
 }
