@@ -39,6 +39,7 @@ type candidate struct {
 	cost    *big.Rat // of the policy
 	optimum optimum
 	ratio   float64 // for the search; comparisons between bests are exact
+	shown   *Case   // of a conjecture: cost over optimum is 1 and its excess
 	events  []int64 // units at which the policy started or ended something
 }
 
@@ -54,10 +55,12 @@ type evaluator struct {
 	policy    Policy
 	against   Policy // in place of the optimum; nil for that
 	rival     string // its name
-	pool      pool
-	asked     int64 // instances that the policy was asked about
-	failed    int64 // those of them on which it failed
-	failure   error // the first of the policy
+	// conjecture is what is hunted in place of a policy; nil for that.
+	conjecture *Conjecture
+	pool       pool
+	asked      int64 // instances that the policy was asked about
+	failed     int64 // those of them on which it failed
+	failure    error // the first of the policy
 }
 
 // errOpen means that the optimum was not proven within the limits.
@@ -75,6 +78,9 @@ func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*can
 		return nil, nil // an elastic job may need a bandwidth that no server has
 	}
 	e.asked++
+	if e.conjecture != nil {
+		return e.violation(ctx, g, in, least)
+	}
 	s, err := e.policy(ctx, in)
 	if errors.Is(err, bench.ErrPanicked) {
 		return nil, err
@@ -117,6 +123,53 @@ func (e *evaluator) evaluate(ctx context.Context, g *genes, least float64) (*can
 		return nil, nil
 	}
 	return c, nil
+}
+
+// violation returns the instance with what a conjecture comes to on it: a candidate whose
+// ratio is 1 and the excess.
+func (e *evaluator) violation(ctx context.Context, g *genes, in *sched.Instance, least float64) (*candidate, error) {
+	shown, err := e.conjecture.evaluate(ctx, in, e.exactly, false)
+	if bad(err) {
+		return nil, err
+	}
+	if err != nil { // no value here
+		e.failed++
+		e.failure = cmp.Or(e.failure, err)
+		return nil, nil
+	}
+	one := big.NewRat(1, 1)
+	c := &candidate{genes: g, in: in, cost: new(big.Rat).Add(one, shown.Excess()), optimum: optimum{cost: one}, shown: shown}
+	if c.ratio = ratio(c.cost, one); c.ratio < least {
+		return nil, nil
+	}
+	for _, v := range shown.Values {
+		if v.Schedule != nil {
+			c.events = append(c.events, events(v.Schedule)...)
+		}
+	}
+	return c, nil
+}
+
+// exactly is prove, and quick where the pool can be asked.
+func (e *evaluator) exactly(ctx context.Context, in *sched.Instance, obj sched.Objective, class sched.Class) (*optimum, error) {
+	if class != (sched.Class{Kind: sched.N}) || !e.pool.load(in, obj) {
+		return prove(ctx, in, obj, class)
+	}
+	last, weight := int64(0), int64(1) // one job after the other, and all of the largest weight
+	for i := range e.pool.jobs {
+		j := &e.pool.jobs[i]
+		last, weight = max(last, j.release), max(weight, j.weight)
+	}
+	for i := range e.pool.jobs {
+		last += e.pool.jobs[i].length
+	}
+	of := evaluator{objective: obj, pool: e.pool}
+	best, err := of.pooled(in, new(big.Rat).SetInt64(last*weight*int64(len(in.Jobs))), 0)
+	e.pool = of.pool // with its buffers
+	if best != nil || err != nil {
+		return best, err
+	}
+	return prove(ctx, in, obj, class)
 }
 
 func ratio(cost, optimum *big.Rat) float64 {

@@ -106,7 +106,13 @@ func ParseFormula(text string) (*Formula, error) {
 	return f, nil
 }
 
-type formulaReader struct{ rest string }
+// formulaReader reads a formula. Names, and functions that it does not know, are those of
+// the quantities, nil for any name and no function: it returns the variable that a name
+// with arguments stands for.
+type formulaReader struct {
+	rest       string
+	quantities func(name string, arguments []string) (string, error)
+}
 
 // peek returns the next character that is no space, 0 at the end.
 func (p *formulaReader) peek() byte {
@@ -182,13 +188,50 @@ func (p *formulaReader) atom() (*Formula, error) {
 			end++
 		}
 		name := p.rest[:end]
+		begin := p.rest
 		p.rest = p.rest[end:]
-		if p.peek() != '(' {
+		called := p.peek() == '('
+		switch {
+		case called && (p.quantities == nil || functions[name] != 0):
+			return p.call(name)
+		case p.quantities == nil:
 			return variable(name), nil
 		}
-		return p.call(name)
+		arguments, err := p.arguments(called)
+		if err != nil {
+			return nil, err
+		}
+		if name, err = p.quantities(name, arguments); err != nil {
+			p.rest = begin
+			return nil, err
+		}
+		return variable(name), nil
 	}
 	return nil, fmt.Errorf("a number or a name is missing before %q", p.rest)
+}
+
+// arguments reads what stands in parentheses, apart at the commas that are in no others.
+func (p *formulaReader) arguments(called bool) (list []string, err error) {
+	if !called {
+		return nil, nil
+	}
+	depth, from := 0, 1
+	for i := range len(p.rest) {
+		switch c := p.rest[i]; {
+		case c == '(':
+			depth++
+		case c == ',' && depth == 1, c == ')' && depth == 1:
+			list = append(list, strings.TrimSpace(p.rest[from:i]))
+			from = i + 1
+			if c == ')' {
+				p.rest = p.rest[from:]
+				return list, nil
+			}
+		case c == ')':
+			depth--
+		}
+	}
+	return nil, errors.New("the parenthesis is never closed")
 }
 
 func (p *formulaReader) call(name string) (*Formula, error) {

@@ -49,11 +49,14 @@ type Options struct {
 	// Against is another policy that takes the place of the optimum, called Rival: the hunt is
 	// for the instance on which Policy costs the most times what Against does. Nil hunts
 	// against the optimum.
-	Against   Policy
-	Rival     string
-	Space     Space
-	Objective sched.Objective // minimised
-	Seed      uint64
+	Against Policy
+	Rival   string
+	// Conjecture is hunted in place of a policy, if it is not nil: for the instance on which it
+	// fails by the most.
+	Conjecture *Conjecture
+	Space      Space
+	Objective  sched.Objective // minimised
+	Seed       uint64
 	// Evaluations is how many instances are looked at, the shrinking not counted;
 	// 0: until the context ends.
 	Evaluations int64
@@ -73,6 +76,9 @@ type Options struct {
 
 // name says what is hunted.
 func (o *Options) name() string {
+	if o.Conjecture != nil {
+		return o.Conjecture.String()
+	}
 	if o.Against == nil {
 		return o.Name
 	}
@@ -82,7 +88,7 @@ func (o *Options) name() string {
 // Progress is where a hunt is.
 type Progress struct {
 	Evaluations int64
-	Best        *big.Rat // ratio; nil if there is none yet
+	Best        *big.Rat // ratio, or 1 and the excess of a conjecture; nil if there is none yet
 }
 
 // Found is the worst instance that was found.
@@ -111,7 +117,10 @@ func (f *Found) Ratio() *big.Rat { return new(big.Rat).Quo(f.Cost, f.Optimum) }
 
 // Result is what a hunt came to.
 type Result struct {
-	Found       *Found // nil if no instance could be evaluated
+	Found *Found // nil if no instance could be evaluated, and of conjectures
+	// Case is where a conjecture fails by the most, or is nearest to it; nil if no instance could
+	// be evaluated, and of policies.
+	Case        *Case
 	Evaluations int64
 	// Failure is the first error of the policy on an instance that was therefore
 	// passed over; nil if there was none.
@@ -165,6 +174,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if best == nil {
 		return r, nil
 	}
+	if h.Conjecture != nil {
+		r.Case, err = h.settle(context.WithoutCancel(ctx), best)
+		return r, err
+	}
 	r.Found, err = h.finish(context.WithoutCancel(ctx), best)
 	return r, err
 }
@@ -179,7 +192,7 @@ func newHunt(ctx context.Context, o *Options) (*hunt, error) {
 	b := o.Space.breed()
 	h := &hunt{Options: o, breed: b}
 	for i := range int64(Islands) {
-		l := newIsland(&evaluator{breed: b, objective: o.Objective, policy: o.Policy, against: o.Against, rival: o.Rival}, o.Seed, uint64(i))
+		l := newIsland(&evaluator{breed: b, objective: o.Objective, policy: o.Policy, against: o.Against, rival: o.Rival, conjecture: o.Conjecture}, o.Seed, uint64(i))
 		l.quota = -1
 		if o.Evaluations > 0 {
 			l.quota = o.Evaluations*(i+1)/Islands - o.Evaluations*i/Islands

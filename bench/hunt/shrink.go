@@ -12,8 +12,11 @@ import (
 // number of jobs, or else the sum of all numbers, smaller, so that it ends.
 func (e *evaluator) shrink(ctx context.Context, c *candidate, keep *big.Rat) (*candidate, error) {
 	least := new(big.Rat).Quo(c.cost, c.optimum.cost)
-	if keep != nil {
+	if keep != nil && c.shown == nil {
 		least.Mul(least, keep)
+	}
+	if keep != nil && c.shown != nil { // of the excess
+		least.Add(big.NewRat(1, 1), new(big.Rat).Mul(keep, c.shown.Excess()))
 	}
 	for {
 		smaller, err := e.smaller(ctx, c, least)
@@ -35,7 +38,7 @@ func (e *evaluator) smaller(ctx context.Context, c *candidate, least *big.Rat) (
 		if err != nil {
 			return nil, err
 		}
-		if next != nil && new(big.Rat).Quo(next.cost, next.optimum.cost).Cmp(least) >= 0 {
+		if next != nil && (next.shown == nil || next.shown.Violated()) && new(big.Rat).Quo(next.cost, next.optimum.cost).Cmp(least) >= 0 {
 			return next, nil
 		}
 	}

@@ -37,6 +37,7 @@ type huntFlags struct {
 	workers          int
 	keep             string
 	against          string
+	conjecture       string
 	out, resume      string
 	quiet            bool
 }
@@ -69,6 +70,13 @@ no length; give them -p predictor=perfect, or hunt a-srpt-perfect.
 policy does: where is mine worse than sjf? Both schedules are verified, and no optimum is
 proven; the other policy may be of another class, whose name is in what is written.
 
+--conjecture hunts for the largest violation of a statement in place of a policy, such as
+'cost(sjf) <= 3*opt + p_max'. It knows + - * / ^, lg, min and max; cost(POLICY), bound(NAME)
+and opt, each with another objective if it is named after a comma, opt also with a class;
+and of the instance n, G, M servers, g_max, p_max, p_min, p_sum, area, r_max, w_max and
+w_sum. Times are in seconds, arithmetic is exact: 3/2 is one and a half. The exit code is
+3 if the statement is not refuted, which proves nothing.
+
 --policy-command hunts a program. One that says again in its hello is kept from one
 instance to the next, which is many times as fast.`,
 		Args: cobra.NoArgs,
@@ -79,6 +87,7 @@ instance to the next, which is many times as fast.`,
 	c.Flags().StringVar(&f.model, "model", "gang", "one of "+strings.Join(texts(sched.Models()), ", ")+": in slots, but gang in continuous time")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
 	c.Flags().StringVar(&f.against, "against", "", "a policy to compare with in place of the optimum, such as sjf or 'sjf(blocking=skip)'")
+	c.Flags().StringVar(&f.conjecture, "conjecture", "", "a statement to refute in place of a policy, such as 'cost(sjf) <= 2*opt'")
 	c.Flags().Var(between(1, maxHuntedJobs, &f.space.Jobs), "jobs", "the most jobs")
 	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.GPUs), "gpus", "GPUs of the cluster")
 	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.Servers), "servers", "servers that they are on")
@@ -98,7 +107,7 @@ instance to the next, which is many times as fast.`,
 func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 	kept, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
-	o, err := f.options(kept, a.debug)
+	o, err := f.hunted(kept, a.debug)
 	if err != nil {
 		return err
 	}
@@ -128,6 +137,12 @@ func (a *app) hunt(ctx context.Context, f *huntFlags) error {
 		return usageError("the program does not start: %w", err)
 	case err != nil:
 		return &exitError{exitInvalid, err}
+	case r.Case != nil:
+		err := a.printCase(f, r, time.Since(start))
+		if ctx.Err() != nil && !r.Case.Violated() {
+			return interrupted("the statement was not refuted by then", further)
+		}
+		return err
 	case r.Found == nil && ctx.Err() != nil:
 		return interrupted(fmt.Sprintf("none of %d instances could be evaluated by then", r.Evaluations), further)
 	case r.Found == nil && r.Failure != nil:
@@ -156,13 +171,24 @@ func (a *app) watched(ctx context.Context, f *huntFlags) (limited context.Contex
 		limited, cancel = context.WithTimeout(ctx, f.budget)
 	}
 	start := time.Now()
-	w := &huntWatch{budget: f.budget, evaluations: f.evaluations}
+	w := &huntWatch{budget: f.budget, evaluations: f.evaluations, conjecture: f.conjecture != ""}
 	line := a.line(f.quiet)
 	line.Begin(func(now time.Time) string { return w.text(limited, now.Sub(start)) })
 	return limited, w.show, func() {
 		line.End()
 		cancel()
 	}
+}
+
+// hunted are the options of what is hunted: a policy or a conjecture.
+func (f *huntFlags) hunted(ctx context.Context, debugging bool) (hunt.Options, error) {
+	if f.conjecture == "" {
+		return f.options(ctx, debugging)
+	}
+	if f.policy != "" || f.command != "" || f.against != "" {
+		return hunt.Options{}, usageError("--conjecture names its policies itself: drop --policy, --policy-command and --against")
+	}
+	return f.conjectured(debugging)
 }
 
 // options resolves the names that the flags give. A program is kept until the context ends.
@@ -186,26 +212,9 @@ func (f *huntFlags) options(ctx context.Context, debugging bool) (hunt.Options, 
 	if err := bench.Broken(method); err != nil {
 		return none, usageError("%s: %w", ref, err)
 	}
-	objective, err := parseObjective(f.objective)
+	o, err := f.common()
 	if err != nil {
 		return none, err
-	}
-	if objective.Maximised() {
-		return none, usageError("--objective: %v is maximised, and ratios here are of costs", objective)
-	}
-	keep, ok := new(big.Rat).SetString(f.keep)
-	if !ok || keep.Sign() < 0 || keep.Cmp(big.NewRat(1, 1)) > 0 {
-		return none, usageError("--keep %s: it must be between 0 and 1", f.keep)
-	}
-	if f.budget == 0 && f.evaluations == 0 {
-		f.budget = time.Minute
-	}
-	f.space.Model, f.space.Weighted = sched.Model(f.model), objective.Weighted()
-	if err := f.space.Validate(); err != nil {
-		return none, usageError("%w", err)
-	}
-	if f.workers == 0 {
-		f.workers = runtime.GOMAXPROCS(0)
 	}
 	example, err := f.space.Example()
 	if err != nil {
@@ -214,8 +223,7 @@ func (f *huntFlags) options(ctx context.Context, debugging bool) (hunt.Options, 
 	if err := bench.Suits(method, example); err != nil {
 		return none, usageError("--policy %s --model %s: %w", ref, f.model, err)
 	}
-	o := hunt.Options{Name: method.Ref().String(), Policy: replayed(method, objective, debugging), Space: f.space, Objective: objective, Seed: f.seed,
-		Evaluations: f.evaluations, Workers: f.workers, Keep: keep}
+	o.Name, o.Policy = method.Ref().String(), replayed(method, o.Objective, debugging)
 	if f.against == "" {
 		return o, nil
 	}
@@ -229,8 +237,34 @@ func (f *huntFlags) options(ctx context.Context, debugging bool) (hunt.Options, 
 	if err := bench.Suits(rival, example); err != nil {
 		return none, usageError("--against %s --model %s: %w", f.against, f.model, err)
 	}
-	o.Against, o.Rival = replayed(rival, objective, debugging), rival.Ref().String()
+	o.Against, o.Rival = replayed(rival, o.Objective, debugging), rival.Ref().String()
 	return o, nil
+}
+
+// common are the options that have nothing to do with what is hunted.
+func (f *huntFlags) common() (hunt.Options, error) {
+	objective, err := parseObjective(f.objective)
+	if err != nil {
+		return hunt.Options{}, err
+	}
+	if objective.Maximised() {
+		return hunt.Options{}, usageError("--objective: %v is maximised, and ratios here are of costs", objective)
+	}
+	keep, ok := new(big.Rat).SetString(f.keep)
+	if !ok || keep.Sign() < 0 || keep.Cmp(big.NewRat(1, 1)) > 0 {
+		return hunt.Options{}, usageError("--keep %s: it must be between 0 and 1", f.keep)
+	}
+	if f.budget == 0 && f.evaluations == 0 {
+		f.budget = time.Minute
+	}
+	f.space.Model, f.space.Weighted = sched.Model(f.model), objective.Weighted()
+	if err := f.space.Validate(); err != nil {
+		return hunt.Options{}, usageError("%w", err)
+	}
+	if f.workers == 0 {
+		f.workers = runtime.GOMAXPROCS(0)
+	}
+	return hunt.Options{Space: f.space, Objective: objective, Seed: f.seed, Evaluations: f.evaluations, Workers: f.workers, Keep: keep}, nil
 }
 
 // replayed is a method as a hunt calls it, with the seed that a suite gives it on
@@ -361,6 +395,7 @@ func yamlRef(ref suite.MethodRef) string {
 type huntWatch struct {
 	budget      time.Duration
 	evaluations int64
+	conjecture  bool
 
 	mu   sync.Mutex
 	last hunt.Progress
@@ -388,7 +423,10 @@ func (w *huntWatch) text(ctx context.Context, took time.Duration) string {
 func (w *huntWatch) line(took time.Duration, p hunt.Progress) string {
 	rate := float64(p.Evaluations) / max(took.Seconds(), 1e-3)
 	line := fmt.Sprintf("%d evaluations (%.0f/s)", p.Evaluations, rate)
-	if p.Best != nil {
+	switch {
+	case p.Best != nil && w.conjecture:
+		line += ", largest excess " + new(big.Rat).Sub(p.Best, big.NewRat(1, 1)).FloatString(4)
+	case p.Best != nil:
 		line += ", worst ratio " + p.Best.FloatString(4)
 	}
 	left := time.Duration(-1)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,50 @@ func TestHuntResume(t *testing.T) {
 	}
 }
 
+// TestConjecture: a false statement is refuted by an instance that verify checks, a true one is
+// not, and what cannot be read or resolved is said where it stands.
+func TestConjecture(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "false.json")
+	small := []string{"--jobs", "3", "--gpus", "2", "--evaluations", "400", "-q"}
+	hunting := func(statement string, more ...string) (int, string, string) {
+		return benchCommand(t, slices.Concat([]string{"hunt", "--conjecture", statement}, small, more)...)
+	}
+	if code, out, errOut := hunting("cost(sjf) <= 2*opt", "-o", file); code != exitOK || !strings.Contains(out, "is false") {
+		t.Fatalf("exit code %d: %s%s", code, out, errOut)
+	}
+	if out := mustRun(t, "verify", file); !strings.Contains(out, "is false on this instance") || strings.Contains(out, "not checked") {
+		t.Error(out)
+	}
+	text, err := os.ReadFile(proofPath(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(proofPath(file), []byte(strings.Replace(string(text), "2*opt", "9*opt", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, exitInvalid, "verify", file)
+	if code, out, _ := hunting("opt <= cost(sjf)"); code != exitIncomplete || !strings.Contains(out, "holds on all instances") {
+		t.Errorf("what is true: exit code %d: %s", code, out)
+	}
+	for statement, want := range map[string]string{
+		"opt <= cost(sjf) + +1": "stands in opt <= cost(sjf) + ‸+1",
+		"cost(sjg) <= opt":      `the nearest is "sjf"`,
+		"cost(srpt) <= opt":     "srpt is not an online policy",
+		"bound(sjf) <= opt":     "sjf is not a lower bound",
+		"cost(srtf) <= opt":     "does not belong",
+	} {
+		if code, _, errOut := hunting(statement); code != exitUsage || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%s: exit code %d: %s", statement, code, errOut)
+		}
+	}
+	if code, _, errOut := hunting("n <= 2", "--policy", "sjf"); code != exitUsage || !strings.Contains(errOut, "drop --policy") {
+		t.Errorf("with a policy: exit code %d: %s", code, errOut)
+	}
+	if code, _, errOut := hunting("g_max <= n", "--model", "elastic"); code != exitUsage || !strings.Contains(errOut, "there is no g_max") {
+		t.Errorf("elastic gangs: exit code %d: %s", code, errOut)
+	}
+}
+
 // TestHuntRefuses: what cannot be hunted is said so.
 func TestHuntRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
@@ -229,6 +274,9 @@ func TestHuntWatch(t *testing.T) {
 		t.Error(got)
 	}
 	w = &huntWatch{evaluations: 1000}
+	if got := (&huntWatch{conjecture: true}).line(time.Second, hunt.Progress{Evaluations: 5, Best: big.NewRat(3, 2)}); !strings.Contains(got, "largest excess 0.5000") {
+		t.Errorf("%q", got)
+	}
 	if got := w.line(10*time.Second, hunt.Progress{Evaluations: 500}); got != "500 evaluations (50/s), ETA 10s" {
 		t.Error(got)
 	}

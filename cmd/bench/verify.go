@@ -90,6 +90,8 @@ func (a *app) verify(instancePath, path string) error {
 		return a.verifyCertificate(in, path, text)
 	case keys["optimal"] != nil:
 		return a.verifyProof(in, path, text)
+	case keys["statement"] != nil:
+		return a.verifyViolation(in, path, text)
 	case keys["islands"] != nil:
 		return usageError("%s is where a hunt was left, for --resume: it claims nothing that could be checked", path)
 	}
