@@ -32,6 +32,10 @@ type Budget struct {
 	kept  kept // what sources share
 }
 
+// Forget gives back the jobs that were taken, and keeps what was read: for who builds one
+// instance after the other and keeps none.
+func (b *Budget) Forget() { b.spent = 0 }
+
 // read counts the bytes of a file, once.
 func (b *Budget) read(path string) {
 	if info, err := os.Stat(path); err == nil && !slices.Contains(b.files, path) {

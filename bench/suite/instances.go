@@ -94,6 +94,19 @@ func (src *Source) Build(master uint64, jobs *Budget) ([]*Instance, error) {
 	return built, nil
 }
 
+// TraceJobs returns how many jobs the source's trace has, of those that it takes.
+func (src *Source) TraceJobs(jobs *Budget) (int, error) {
+	if err := src.validate(); err != nil {
+		return 0, err
+	}
+	jobs.read(src.Trace)
+	trace, err := src.load(jobs)
+	if err != nil {
+		return 0, err
+	}
+	return trace.Len(), nil
+}
+
 // instanceName is the source's name, the repetition and the swept values:
 // "small/03" or "small/03 cluster.inter=1Gbps".
 func (src *Source) instanceName(repetition int) string {

@@ -38,6 +38,7 @@ type huntFlags struct {
 	keep             string
 	against          string
 	conjecture       string
+	window           windowFlags
 	out, resume      string
 	quiet            bool
 }
@@ -77,16 +78,31 @@ and of the instance n, G, M servers, g_max, p_max, p_min, p_sum, area, r_max, w_
 w_sum. Times are in seconds, arithmetic is exact: 3/2 is one and a half. The exit code is
 3 if the statement is not refuted, which proves nothing.
 
+--trace looks for the worst of the windows of a trace, of --window jobs each, which -s makes
+instances of as bench instance build does. The ratio of windows of up to 12 jobs is proven;
+of more it is over the schedule of a bracket, and so at least what is said. Windows that a
+bound shows to be no worse are passed over, so that the worst of all is found, or how many
+others may be worse is said. --budget ends the search with what there is.
+
 --policy-command hunts a program. One that says again in its hello is kept from one
 instance to the next, which is many times as fast.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.hunt(c.Context(), &f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.window.trace != "" {
+				return a.huntWindows(c.Context(), &f, c.Flags())
+			}
+			if f.window.jobs > 0 || f.window.stride > 0 || f.window.settings != nil {
+				return usageError("--window, --stride and --set go with --trace")
+			}
+			return a.hunt(c.Context(), &f)
+		},
 	}
 	c.AddCommand(a.huntFamilyCommand(), a.huntEvaluateCommand())
 	f.add(c.Flags(), "a-srpt-perfect or srtf")
 	c.Flags().StringVar(&f.model, "model", "gang", "one of "+strings.Join(texts(sched.Models()), ", ")+": in slots, but gang in continuous time")
 	c.Flags().StringVar(&f.objective, "objective", suite.DefaultObjective.String(), "whose ratio counts")
 	c.Flags().StringVar(&f.against, "against", "", "a policy to compare with in place of the optimum, such as sjf or 'sjf(blocking=skip)'")
+	f.window.add(c.Flags())
 	c.Flags().StringVar(&f.conjecture, "conjecture", "", "a statement to refute in place of a policy, such as 'cost(sjf) <= 2*opt'")
 	c.Flags().Var(between(1, maxHuntedJobs, &f.space.Jobs), "jobs", "the most jobs")
 	c.Flags().Var(between(1, sched.MaxGPUs, &f.space.GPUs), "gpus", "GPUs of the cluster")

@@ -169,6 +169,41 @@ func TestConjecture(t *testing.T) {
 	}
 }
 
+// TestHuntTrace: the worst window of a trace is written with its proof, and the command that is
+// printed makes it again; flags that say nothing about windows are refused.
+func TestHuntTrace(t *testing.T) {
+	trace, file := filepath.Join(t.TempDir(), "t.parquet"), filepath.Join(t.TempDir(), "worst.json")
+	mustRun(t, "dataset", "generate", "--like", "philly", "--jobs", "60", "-o", trace)
+	hunting := []string{"hunt", "--policy", "sjf", "--trace", trace, "--window", "5", "--stride", "3", "-s", "tooLarge=drop", "-s", "cluster.servers=1", "-s", "cluster.gpusPerServer=8", "-q"}
+	out := mustRun(t, append(hunting, "-o", file)...)
+	for _, want := range []string{"from job ", "proven", "no other is worse"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q:\n%s", want, out)
+		}
+	}
+	mustRun(t, "verify", file)
+	_, words, _ := strings.Cut(out, "made by      bench ")
+	words, _, _ = strings.Cut(words, "\n")
+	again := filepath.Join(t.TempDir(), "again.json")
+	mustRun(t, append(strings.Fields(words), "-o", again)...)
+	a, err := readInstance(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := readInstance(again)
+	if err != nil || a.Hash() != b.Hash() {
+		t.Errorf("%s makes another instance: %v", words, err)
+	}
+	for want, more := range map[string][]string{"--gpus is about": {"--gpus", "3"}, "the trace has": {"--window", "5000"}, "no such key": {"-s", "nothing=3"}, "key=value": {"-s", "x"}, "model": {"--model", "gangs"}} {
+		if code, _, errOut := benchCommand(t, append(slices.Clone(hunting), more...)...); code != exitUsage || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %s", more, code, errOut)
+		}
+	}
+	if code, _, errOut := benchCommand(t, "hunt", "--policy", "sjf", "--window", "3"); code != exitUsage || !strings.Contains(errOut, "go with --trace") {
+		t.Errorf("no trace: exit code %d, %s", code, errOut)
+	}
+}
+
 // TestHuntRefuses: what cannot be hunted is said so.
 func TestHuntRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
