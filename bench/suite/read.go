@@ -43,6 +43,9 @@ func Parse(name string, data []byte, settings ...string) (*Suite, error) {
 	if err := s.sweep(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, where.locate(err))
 	}
+	if err := s.narrow(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 

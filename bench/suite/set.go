@@ -14,24 +14,31 @@ import (
 
 // override applies settings of the form key=value or key=value,value to a suite
 // that has been read, in order but for those that decide which others a source
-// knows, which come first. A key of the suite, such as seed or limits.solve,
+// knows, which come first, and those of one source, which come last. A key of the suite, such as seed or limits.solve,
 // replaces what the suite says; methods, objectives and references replace those
 // of every source too. A key of a source, such as slice.jobs, with one value
 // replaces it in every source that builds instances from a trace, and with
-// several sweeps it as the matrix does. scale multiplies the number of jobs of
-// every slice. draw is another draw of everything random: the suite's seed, and that
-// of every generated trace.
+// several sweeps it as the matrix does; after a source's name, as in small.slice.jobs, it
+// is set there alone. only and only.methods leave the families and methods that they
+// name. scale multiplies the number of jobs of every slice. draw is another draw of
+// everything random: the suite's seed, and that of every generated trace.
 func (s *Suite) override(settings []string) error {
 	settings = slices.Clone(settings)
 	slices.SortStableFunc(settings, func(a, b string) int {
 		keyA, _, _ := strings.Cut(a, "=")
 		keyB, _, _ := strings.Cut(b, "=")
-		return cmp.Compare(rank(keyA), rank(keyB))
+		return cmp.Compare(s.rank(keyA), s.rank(keyB))
 	})
 	for _, setting := range settings {
 		key, text, ok := strings.Cut(setting, "=")
 		if !ok || key == "" || text == "" {
 			return fmt.Errorf("--set %s: it must be key=value or key=value,value, such as slice.jobs=8,16", setting)
+		}
+		if key == "only" || key == "only.methods" {
+			if err := s.choose(key, splitList(text)); err != nil {
+				return fmt.Errorf("--set %s: %w", setting, err)
+			}
+			continue
 		}
 		var values []any
 		for _, v := range splitList(text) {
@@ -52,6 +59,12 @@ func (s *Suite) override(settings []string) error {
 }
 
 func (s *Suite) set(key string, values []any) error {
+	if src, i, rest := s.ofFamily(key); src != nil {
+		return s.setOf(src, i, rest, values)
+	}
+	if err := s.unknownFamily(key); err != nil {
+		return err
+	}
 	s.source.places.forget(key)
 	s.source.places.forget("matrix." + key)
 	for i := range s.Instances {

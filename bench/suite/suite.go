@@ -31,6 +31,7 @@ type Suite struct {
 	MaxJobs    int64             `yaml:"-" json:"-"` // of all instances, where more than the limit are known to be wanted
 
 	source source
+	choice choice // of what is to run
 }
 
 // source is the text that a suite was read from, for messages.
@@ -38,6 +39,10 @@ type source struct {
 	name   string
 	places places
 }
+
+// choice is what of a suite is to run: families by name, and methods by name, with or
+// without parameters. Empty lists are all of them.
+type choice struct{ families, methods []string }
 
 // Source is one entry of a suite's instances: either a file that holds one
 // instance, or a trace with the way to cut and build instances from it.

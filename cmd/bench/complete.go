@@ -95,6 +95,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"dataset interference --gpu": nothing, "--task": nothing, "dataset interference --placement": values(string(interference.Consolidated), string(interference.Spread)), "dataset import --unit": values("s", "ms", "min"),
 		"dataset generate --like": values(generate.Names()...),
 		"report --part":           values("summary", "instances"), "report --methods": nothing, "report --columns": nothing, "--width": nothing,
+		"--only": suiteNames(familiesOf), "--methods": suiteNames(methodsOfSuite),
 		"place --methods": commaList(catalogue.PlacementNames), "place --order": values("index", "most", "least"),
 		"place --profile": orFiles(prefixed("builtin:", gpuNames()), "parquet"), "place --job": nothing, "place --cluster": nothing,
 		"--inter": nothing, "--intra": nothing, "--slot": nothing, "--param": nothing, "--keep": nothing, "--max-ratio-geomean": nothing,

@@ -35,7 +35,7 @@ var quickSuite []byte
 type runFlags struct {
 	out         string
 	workers     int
-	settings    []string
+	suite       suiteFlags
 	timeLimit   time.Duration
 	limited     bool // by timeLimit; otherwise as the suite says
 	shard       string
@@ -72,6 +72,7 @@ schedule or a cost below a proven bound; 130 interrupted.`,
 		Example: `  bench run
   bench run suite.yaml -o results/first -j 2
   bench run suite.yaml --set slice.jobs=6,8 --set seed=2
+  bench run --only pipelines,small --methods a-srpt,spjf --set small.slice.jobs=5 -o results/part
   bench run suite.yaml --shard 1/3 -o results/first   # then 2/3, 3/3, then: bench merge results/first`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -81,7 +82,7 @@ schedule or a cost below a proven bound; 130 interrupted.`,
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME)")
 	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
-	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
+	f.suite.add(c)
 	c.Flags().Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of each solve; 0 for none (default the suite's)")
 	c.Flags().StringVar(&f.shard, "shard", "", "run one part of the cells, i/n, or auto in an array of Slurm or Kubernetes; bench merge then makes the tables")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished, and replace another suite's")
@@ -96,9 +97,9 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 		return a.runFolder(ctx, f, args[0])
 	}
 	if f.limited {
-		f.settings = append(slices.Clone(f.settings), "limits.solve="+f.timeLimit.String())
+		f.suite.sets = append(slices.Clone(f.suite.sets), "limits.solve="+f.timeLimit.String())
 	}
-	file, plan, err := readPlan(args, f.settings)
+	file, plan, err := readPlan(args, f.suite.settings())
 	if err != nil {
 		return err
 	}
@@ -161,9 +162,7 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 func rerun(f runFlags, args []string) string {
 	parts := append([]string{"bench", "run"}, args...)
 	parts = append(parts, "-o", f.out)
-	for _, s := range f.settings {
-		parts = append(parts, "--set", s)
-	}
+	parts = append(parts, f.suite.words()...)
 	if f.shard != "" {
 		parts = append(parts, "--shard", f.shard)
 	}
@@ -426,7 +425,7 @@ func (a *app) manifest(plan *bench.Plan, args []string, created time.Time) (reco
 }
 
 func (a *app) planCommand() *cobra.Command {
-	var settings []string
+	var f suiteFlags
 	var format string
 	c := &cobra.Command{
 		Use:   "plan [SUITE.yaml]",
@@ -436,7 +435,7 @@ func (a *app) planCommand() *cobra.Command {
 			if !slices.Contains([]string{"table", "jsonl"}, format) {
 				return usageError("--format %q: it must be table or jsonl", format)
 			}
-			_, plan, err := readPlan(args, settings)
+			_, plan, err := readPlan(args, f.settings())
 			if err != nil {
 				return err
 			}
@@ -452,7 +451,7 @@ func (a *app) planCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
+	f.add(c)
 	c.Flags().StringVar(&format, "format", "table", "table or jsonl, one object per cell")
 	return c
 }

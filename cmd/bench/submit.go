@@ -23,7 +23,7 @@ import (
 
 type submitFlags struct {
 	out         string
-	settings    []string
+	suite       suiteFlags
 	shards      int
 	concurrent  int
 	time        time.Duration
@@ -80,7 +80,7 @@ there too. To go on after the merge, submit DIR itself: only what is missing run
 		RunE: func(c *cobra.Command, args []string) error { return a.submitSlurm(c.Context(), f, args) },
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME, or DIR)")
-	c.Flags().StringArrayVar(&f.settings, "set", nil, "change or sweep a key of the suite: key=value or key=value,value")
+	f.suite.add(c)
 	c.Flags().Var(between(1, maxShards, &f.shards), "shards", "tasks of the array (default by the times of finished cells)")
 	c.Flags().Var(atLeast(0, &f.concurrent), "concurrent", "tasks at a time, at most; 0 for as many as the cluster has room for")
 	c.Flags().Var(atLeast(leastTime, &f.time), "time", "wall-clock limit of a task and of the merge")
@@ -145,10 +145,10 @@ func (a *app) submitSlurm(ctx context.Context, f submitFlags, args []string) err
 // instead.
 func (f *submitFlags) plan(args []string) (*bench.PlanFile, *bench.Plan, error) {
 	if !isFolder(args) {
-		return readPlan(args, f.settings)
+		return readPlan(args, f.suite.settings())
 	}
-	if len(f.settings) > 0 {
-		return nil, nil, usageError("%s holds a plan: --set goes with a suite's file", args[0])
+	if words := f.suite.words(); len(words) > 0 {
+		return nil, nil, usageError("%s holds a plan: %s goes with a suite's file", args[0], words[0])
 	}
 	if f.out == "" {
 		f.out = args[0]
@@ -181,8 +181,8 @@ func reopenPlan(dir string) (*bench.PlanFile, *bench.Plan, error) {
 
 // runFolder runs what is missing of the plan of a result directory.
 func (a *app) runFolder(ctx context.Context, f runFlags, dir string) error {
-	if len(f.settings) > 0 {
-		return usageError("%s holds a plan: --set goes with a suite's file", dir)
+	if words := f.suite.words(); len(words) > 0 {
+		return usageError("%s holds a plan: %s goes with a suite's file", dir, words[0])
 	}
 	file, plan, err := reopenPlan(dir)
 	if err != nil {
