@@ -20,6 +20,9 @@ type Options struct {
 	// Store keeps what is finished and has what was finished before. Nil
 	// keeps all of it in memory.
 	Store *Store
+	// Begin is called before the first cell runs, when the store has said which are
+	// finished; nil for nothing.
+	Begin func()
 	// Shard is the part of the cells to run; the zero value is all of them.
 	Shard Shard
 }
@@ -53,6 +56,9 @@ func Run(ctx context.Context, plan *Plan, o Options) []CellResult {
 		if results[i].Skipped && o.Shard.Has(i) {
 			todo = append(todo, c)
 		}
+	}
+	if o.Begin != nil {
+		o.Begin()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

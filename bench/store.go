@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -18,6 +19,36 @@ type Store struct {
 	mu     sync.Mutex
 	err    error
 	broken []error
+	again  map[Again]int
+}
+
+// Again is why a cell that the journal holds runs again.
+type Again int
+
+// The reasons.
+const (
+	OtherBuild   Again = iota // of the program, finished it
+	OtherMachine              // on which a limit in time or memory shaped it
+	WasKilled                 // by something else than the run
+	DidFail
+)
+
+// Again returns how many of the cells that were asked for run again, by why. Those that
+// are forced are not among them.
+func (s *Store) Again() map[Again]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.again)
+}
+
+func (s *Store) runsAgain(why Again) (CellResult, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.again == nil {
+		s.again = map[Again]int{}
+	}
+	s.again[why]++
+	return CellResult{}, false
 }
 
 // StoreOptions say which of the cells that the journal holds count as
@@ -77,8 +108,11 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 		return CellResult{}, false
 	}
 	entry, ok := s.journal.Find(c.ID)
-	if !ok || s.options.Build != "" && entry.Header.Build != s.options.Build {
+	switch {
+	case !ok:
 		return CellResult{}, false
+	case s.options.Build != "" && entry.Header.Build != s.options.Build:
+		return s.runsAgain(OtherBuild)
 	}
 	r, err := s.read(c)
 	switch {
@@ -86,9 +120,11 @@ func (s *Store) find(c Cell) (CellResult, bool) {
 		s.unread(err)
 		return CellResult{}, false
 	case r.Limited() && s.options.Machine != "" && entry.Header.Machine != s.options.Machine:
-		return CellResult{}, false
-	case r.Err != nil && s.options.RetryFailed, errors.Is(r.Err, ErrOutside) && s.options.RetryKilled:
-		return CellResult{}, false
+		return s.runsAgain(OtherMachine)
+	case errors.Is(r.Err, ErrOutside) && s.options.RetryKilled:
+		return s.runsAgain(WasKilled)
+	case r.Err != nil && s.options.RetryFailed:
+		return s.runsAgain(DidFail)
 	}
 	return CellResult{Cell: c, Err: r.Err, Reused: true, Wall: r.Wall, stored: s.reader(c)}, true
 }

@@ -140,7 +140,8 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 	workers.Debug = a.debug
 	defer workers.Close()
 	progress := &bench.Progress{Line: a.line(f.quiet)}
-	results := bench.Run(ctx, plan, bench.Options{Workers: f.workers, Progress: progress, Debug: a.debug, Execute: workers.Run, Store: store.Store, Shard: shard})
+	results := bench.Run(ctx, plan, bench.Options{Workers: f.workers, Progress: progress, Debug: a.debug, Execute: workers.Run, Store: store.Store, Shard: shard,
+		Begin: func() { a.again(store.Store, len(plan.Cells)) }})
 	if err := store.Err(); err != nil {
 		return &exitError{exitInternal, err}
 	}
@@ -265,6 +266,20 @@ func (a *app) claim(ctx context.Context, dir string, c bench.Claiming) (*bench.C
 func (a *app) unread(s *bench.Store) {
 	if broken := s.Unread(); len(broken) > 0 {
 		fmt.Fprintf(a.err, "%d entries of the journal cannot be read back, the first: %v: these cells are not finished\n", len(broken), broken[0])
+	}
+}
+
+// again says which cells run again that were finished, and why.
+func (a *app) again(s *bench.Store, cells int) {
+	for why, text := range []string{
+		bench.OtherBuild:   "another build of the program finished them, whose methods may differ; --any-build takes them as they are",
+		bench.OtherMachine: "a limit in time or memory shaped them on another machine",
+		bench.WasKilled:    "something else than the run had ended their processes",
+		bench.DidFail:      "they failed",
+	} {
+		if n := s.Again()[bench.Again(why)]; n > 0 {
+			fmt.Fprintf(a.err, "%d of %s run again: %s\n", n, output.Count(cells, "cell"), text)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,5 +82,34 @@ func TestPartsOfASuite(t *testing.T) {
 				t.Errorf("%q: no %s among %v", words, word, list)
 			}
 		}
+	}
+}
+
+// TestOtherBuild: a run that another build of the program finished says what it does
+// again and why, and how to take what there is.
+func TestOtherBuild(t *testing.T) {
+	file, dir := write(t, "two.yaml", twoFamilies), filepath.Join(t.TempDir(), "r")
+	program, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "bench")
+	if err := os.WriteFile(other, append(program, 0), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, out := command("run", file, "-o", dir, "-q")
+	c.Path = other
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	const again = "6 of 6 cells run again: another build of the program finished them"
+	if _, _, errOut := benchCommand(t, "run", file, "-o", dir, "-q", "--any-build"); strings.Contains(errOut, "run again:") || !strings.Contains(errOut, "6 of 6 cells were finished before") {
+		t.Errorf("--any-build: %s", errOut)
+	}
+	if _, _, errOut := benchCommand(t, "run", file, "-o", dir, "-q"); !strings.Contains(errOut, again) || !strings.Contains(errOut, "--any-build takes") {
+		t.Errorf("without: %s", errOut)
+	}
+	if _, _, errOut := benchCommand(t, "run", file, "-o", dir, "-q"); strings.Contains(errOut, "run again:") {
+		t.Errorf("once more: %s", errOut)
 	}
 }
