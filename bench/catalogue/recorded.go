@@ -30,6 +30,7 @@ func recorded(ref suite.MethodRef) (bench.Method, error) {
 	}
 	version := noFile
 	if path != noFile {
+		path = suite.Beside(ref.Folder, path)
 		if version, err = digest(path); err != nil {
 			return nil, &suite.Error{Path: "params.file", Err: err}
 		}

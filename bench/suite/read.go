@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"reflect"
 	"time"
 
@@ -43,6 +44,7 @@ func Parse(name string, data []byte, settings ...string) (*Suite, error) {
 	if err := s.sweep(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, where.locate(err))
 	}
+	s.findFiles()
 	if err := s.narrow(); err != nil {
 		return nil, err
 	}
@@ -64,11 +66,11 @@ func (s *Suite) Locate(ref MethodRef, err error) error {
 	return err
 }
 
-// notePaths notes where in the text the references are.
+// notePaths notes where in the text the references are, and in which folder the text is.
 func (s *Suite) notePaths() {
 	note := func(list []MethodRef, path string) {
 		for i := range list {
-			list[i].path = fmt.Sprintf("%s[%d]", path, i)
+			list[i].path, list[i].Folder = fmt.Sprintf("%s[%d]", path, i), filepath.Dir(s.source.name)
 		}
 	}
 	note(s.Methods, "methods")

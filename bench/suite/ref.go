@@ -13,6 +13,9 @@ type MethodRef struct {
 	Params map[string]string `yaml:"params" json:"params,omitempty"`
 	// As is what results call the method in place of its name and parameters; "" for these.
 	As string `yaml:"as" json:"as,omitempty"`
+	// Folder is that of the suite's file, for parameters that are paths; "" if it is not
+	// from there.
+	Folder string `yaml:"-" json:"-"`
 
 	path string // in the suite's text; "" if it is not from there
 }

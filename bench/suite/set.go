@@ -29,6 +29,7 @@ func (s *Suite) override(settings []string) error {
 		keyB, _, _ := strings.Cut(b, "=")
 		return cmp.Compare(s.rank(keyA), s.rank(keyB))
 	})
+	s.typed = map[string]bool{}
 	for _, setting := range settings {
 		key, text, ok := strings.Cut(setting, "=")
 		if !ok || key == "" || text == "" {
@@ -59,6 +60,7 @@ func (s *Suite) override(settings []string) error {
 }
 
 func (s *Suite) set(key string, values []any) error {
+	s.typed[key] = true
 	if src, i, rest := s.ofFamily(key); src != nil {
 		return s.setOf(src, i, rest, values)
 	}

@@ -31,7 +31,8 @@ type Suite struct {
 	MaxJobs    int64             `yaml:"-" json:"-"` // of all instances, where more than the limit are known to be wanted
 
 	source source
-	choice choice // of what is to run
+	choice choice          // of what is to run
+	typed  map[string]bool // keys that settings gave
 }
 
 // source is the text that a suite was read from, for messages.

@@ -165,8 +165,9 @@ func TestScoreOfSimulate(t *testing.T) {
 		}
 		cost = got[0]["bound_exact"]
 	}
+	beside := func(path string) string { return "../" + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path) } // seen from the suite
 	suite := write(t, "suite.yaml", fmt.Sprintf("apiVersion: yardstick/v1\nname: s\nseed: 1\ninstances:\n  - name: list\n    trace: %s\n    slice: {jobs: 0}\n    cluster: {servers: 2, gpusPerServer: 4, inter: 10Gbps, intra: 300GB/s}\n"+
-		"objectives: [total-jct]\nmethods:\n  - {name: sjf, params: {blocking: skip}}\n  - {name: recorded, params: {file: %s}}\nreferences: [srpt-ranked]\n", listTrace(t, jobs), out))
+		"objectives: [total-jct]\nmethods:\n  - {name: sjf, params: {blocking: skip}}\n  - {name: recorded, params: {file: %s}}\nreferences: [srpt-ranked]\n", beside(listTrace(t, jobs)), beside(out)))
 	dir := filepath.Join(t.TempDir(), "result")
 	mustRun(t, "run", suite, "-o", dir, "-q")
 	table, err := csv.NewReader(strings.NewReader(mustRun(t, "report", dir, "--format", "csv"))).ReadAll()

@@ -24,7 +24,7 @@ var stages = slices.Concat(
 	// The forms in which results are kept use nothing else.
 	[]string{"bench/record", "bench/journal", "bench/sandbox"},
 	// A suite's text becomes places, types, what they may say together, and instances.
-	filesOf("bench/suite", "nearest", "kinds", "place", "size", "yaml", "ref", "matrix", "sharing", "suite", "models", "modelkeys", "names", "validate", "sweep", "only", "set", "read", "schema",
+	filesOf("bench/suite", "nearest", "kinds", "place", "size", "yaml", "ref", "matrix", "sharing", "suite", "models", "modelkeys", "names", "validate", "sweep", "beside", "only", "set", "read", "schema",
 		"generated", "kept", "budget", "instances"),
 	// Methods and instances make a plan, a plan cells, cells results, which are stored.
 	filesOf("bench", "method", "theorems", "methods", "certify", "prove", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
