@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Sequence
 
 
@@ -13,7 +14,8 @@ class BenchError(Exception):
 
 
 def find_bench() -> str:
-    """The path of bench: what $YARDSTICK_BENCH names, else the bench on PATH.
+    """The path of bench: what $YARDSTICK_BENCH names, else the bench on PATH, else the one that
+    was installed with the package, beside python.
 
     >>> from unittest import mock
     >>> with mock.patch.dict(os.environ, YARDSTICK_BENCH="/nowhere/bench"):
@@ -28,10 +30,10 @@ def find_bench() -> str:
         if not found:
             raise BenchError(f"$YARDSTICK_BENCH names {named}, which is no program that can be run: correct it or unset it")
         return os.path.abspath(found)
-    found = shutil.which("bench")
+    found = shutil.which("bench") or shutil.which("bench", path=sysconfig.get_path("scripts"))
     if not found:
         raise BenchError(
-            "the program bench is neither named by $YARDSTICK_BENCH nor on PATH: build it with `go build -o bin/bench ./cmd/bench` "
+            "the program bench is neither named by $YARDSTICK_BENCH nor on PATH, nor installed with this package: build it with `go build -o bin/bench ./cmd/bench` "
             "in Yardstick's folder, and set YARDSTICK_BENCH to bin/bench there"
         )
     return os.path.abspath(found)
