@@ -3,7 +3,8 @@
 #   make bench   install what is missing, build, run the main job, print the ratio table
 #   make test    install what is missing, test every package
 #
-# Everything else: build, check, race, fuzz, attack, perf, golden, notebooks, golden-run, clean.
+# Everything else: build, install, check, race, fuzz, attack, perf, golden, notebooks, golden-run,
+# release, release-check, clean.
 
 # `go build ./...` and `go test ./...` work without make where lp_solve is installed
 # as on Debian, MacPorts or Homebrew; elsewhere LPSOLVE_INC is the folder of lp_lib.h.
@@ -15,13 +16,19 @@ endif
 # Packages that run goroutines or cgo beside each other.
 CONCURRENT := ./bench/... ./solvers/lpsolve/... ./solvers/isolate/...
 
-.PHONY: bench build test check race fuzz attack perf golden notebooks golden-run clean prepare prepare-test
+.PHONY: bench build install test check race fuzz attack perf golden notebooks golden-run release release-check clean prepare prepare-test
 
 bench: build
 	bin/bench run
 
 build: prepare
 	go build -o bin/bench ./cmd/bench
+
+# The program with its manual pages and completion: make install PREFIX=$HOME/.local
+PREFIX ?= /usr/local
+install:
+	@[ -x bin/bench ] || { echo "bin/bench is not built: make build, then make install" >&2; exit 2; }
+	internal/install.sh bin/bench "$(DESTDIR)$(PREFIX)"
 
 # A share of what is long; all of it with YARDSTICK_TESTS=all, as in CI. GOGC: small
 # heaps with much garbage are collected less often, which saves a fifth of the time.
@@ -88,8 +95,15 @@ golden-run: build
 	done
 	du -ch notebooks/golden/*/* | tail -n 1
 
+# What is committed, as files to hand out, in dist: docs/releases.md. ARCH=arm64 where
+# Debian's cross compiler is. release-check builds twice, and compares the bytes.
+ARCH ?=
+release release-check:
+	@internal/prepare.sh release
+	python3 internal/release/release.py $(if $(ARCH),--arch $(ARCH)) $(if $(filter release-check,$@),--check)
+
 clean:
-	rm -rf bin results .venv notebooks/out
+	rm -rf bin dist results .venv notebooks/out
 
 prepare:
 	@internal/prepare.sh build

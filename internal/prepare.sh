@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the build ("build"), the tests ("test") or the notebooks alone
-# ("notebooks") need and this machine lacks. Says what it does; does nothing,
+# Installs what the build ("build"), the tests ("test"), the notebooks alone
+# ("notebooks") or a release ("release") need and this machine lacks. Says what it does; does nothing,
 # silently, where nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -90,6 +90,12 @@ command -v go >/dev/null || {
 need gcc gcc libc6-dev
 need /usr/include/stdio.h libc6-dev
 [[ -e ${LPSOLVE_INC:-/usr/include/lpsolve}/lp_lib.h ]] || need /usr/include/lpsolve/lp_lib.h liblpsolve55-dev
+if [[ ${1:-build} == release ]]; then
+	need git git
+	need dpkg-deb dpkg
+	need /usr/include/suitesparse/colamd.h libsuitesparse-dev # static, for lp_solve
+	python3 -c 'import tomllib' 2>/dev/null || packages+=(python3) # 3.11, which Debian 12 has
+fi
 if [[ ${1:-build} == test ]]; then
 	need git git
 	need glpsol glpk-utils

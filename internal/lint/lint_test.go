@@ -94,6 +94,7 @@ var allowed = map[string][]string{
 	"internal/tier":       {},
 	"internal/number":     {},
 	"internal/python":     {"internal/schedtest"},
+	"internal/release":    {},
 	"internal/guides":     {},
 	"internal/attack":     {"internal/tier"},
 	"internal/notebooks":  {},
