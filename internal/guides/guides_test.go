@@ -62,7 +62,7 @@ func copyTree(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	skip := []string{".git", ".venv", "bin", "results", "notebooks", "python/build", "env"}
+	skip := []string{".git", ".venv", ".cache", "bin", "dist", "site", "results", "notebooks", "python/build", "env"}
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -178,6 +178,16 @@ func TestTutorial(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", filepath.Dir(built.Bench(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	follow(t, dir, blocks(t, "../../docs/tutorial.md"))
+}
+
+// The four entrances are run each in an empty folder. A brief run writes their files alone.
+func TestStart(t *testing.T) {
+	if tier.All() {
+		t.Setenv("PATH", filepath.Dir(built.Bench(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	for _, name := range []string{"bounds", "schedulers", "cluster", "data"} {
+		t.Run(name, func(t *testing.T) { follow(t, t.TempDir(), blocks(t, "../../docs/start/"+name+".md")) })
+	}
 }
 
 // follow does what a guide says, tests the packages that it adds and how its files are
