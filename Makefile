@@ -4,7 +4,7 @@
 #   make test    install what is missing, test every package
 #
 # Everything else: build, install, check, race, fuzz, attack, perf, golden, notebooks, golden-run,
-# release, release-check, clean.
+# site, release, release-check, clean.
 
 # `go build ./...` and `go test ./...` work without make where lp_solve is installed
 # as on Debian, MacPorts or Homebrew; elsewhere LPSOLVE_INC is the folder of lp_lib.h.
@@ -16,7 +16,7 @@ endif
 # Packages that run goroutines or cgo beside each other.
 CONCURRENT := ./bench/... ./solvers/lpsolve/... ./solvers/isolate/...
 
-.PHONY: bench build install test check race fuzz attack perf golden notebooks golden-run release release-check clean prepare prepare-test
+.PHONY: bench build install test check race fuzz attack perf golden notebooks golden-run site release release-check clean prepare prepare-test
 
 bench: build
 	bin/bench run
@@ -95,6 +95,12 @@ golden-run: build
 	done
 	du -ch notebooks/golden/*/* | tail -n 1
 
+# The documentation as a static site, in site: open site/index.html. It shows the
+# report of results/quick, where make bench has run.
+site: build
+	@internal/prepare.sh site
+	.cache/site/bin/python docs/site/build.py
+
 # What is committed, as files to hand out, in dist: docs/releases.md. ARCH=arm64 where
 # Debian's cross compiler is. release-check builds twice, and compares the bytes.
 ARCH ?=
@@ -103,7 +109,7 @@ release release-check:
 	python3 internal/release/release.py $(if $(ARCH),--arch $(ARCH)) $(if $(filter release-check,$@),--check)
 
 clean:
-	rm -rf bin dist results .venv notebooks/out
+	rm -rf bin dist site results .venv .cache notebooks/out
 
 prepare:
 	@internal/prepare.sh build

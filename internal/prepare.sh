@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build ("build"), the tests ("test"), the notebooks alone
-# ("notebooks") or a release ("release") need and this machine lacks. Says what it does; does nothing,
+# ("notebooks"), the site ("site") or a release ("release") need and this machine lacks. Says what it does; does nothing,
 # silently, where nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,6 +57,16 @@ install_python() {
 	echo "$sum" >"$stamp"
 }
 
+# A Python environment of its own, for the site of the documentation.
+install_site() {
+	local wanted=docs/site/requirements.txt stamp=.cache/site/requirements.txt
+	cmp -s "$wanted" "$stamp" && return 0
+	echo "installing into .cache/site: $(grep -c == "$wanted") Python packages, once"
+	python3 -m venv --clear .cache/site
+	.cache/site/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$wanted"
+	cp "$wanted" "$stamp"
+}
+
 # VeriPB, which checks proofs (bounds/proof/veripb): built once, where its Find looks.
 # The tests that run it are skipped without it, and fail in CI.
 install_veripb() {
@@ -77,10 +87,10 @@ need_python() {
 	if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3 python3-venv); fi
 }
 
-if [[ ${1:-build} == notebooks ]]; then
+if [[ ${1:-build} == notebooks || ${1:-build} == site ]]; then
 	need_python
 	install_packages
-	install_python
+	if [[ $1 == site ]]; then install_site; else install_python; fi
 	exit 0
 fi
 command -v go >/dev/null || {
