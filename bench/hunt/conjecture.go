@@ -155,7 +155,17 @@ func (q *Quantity) text() string {
 // String writes the conjecture with every objective named: ParseConjecture reads it.
 func (c *Conjecture) String() string { return fmt.Sprintf("%s %s %s", c.Left, c.Relation, c.Right) }
 
-// Names lists the quantities of the instance that the conjecture names.
+// Found lists the quantities that are what a policy or a method comes to.
+func (c *Conjecture) Found() (names []string) {
+	for _, q := range c.Quantities {
+		if q.Ref != "" {
+			names = append(names, q.Name)
+		}
+	}
+	return names
+}
+
+// names lists the quantities of the instance that the conjecture names.
 func (c *Conjecture) names() (list []string) {
 	var walk func(*Formula)
 	walk = func(f *Formula) {

@@ -75,7 +75,8 @@ func ReadViolation(text []byte) (*Violation, error) {
 
 // Check verifies the schedules and certificates of a violation, and that the statement
 // follows to be false. Trusted lists the quantities that have no certificate: who found
-// them has to be believed. That a schedule is its policy's has to be replayed.
+// them has to be believed. That a schedule is its policy's, and that a bound of another value
+// is not what the named method finds, is not checked: both have to be run again.
 func (v *Violation) Check(in *sched.Instance) (c *Case, trusted []string, err error) {
 	if v.Instance != in.Hash() {
 		return nil, nil, fmt.Errorf("hunt: the violation is of another instance than %s", in.Name)

@@ -111,5 +111,8 @@ func (a *app) verifyViolation(in *sched.Instance, path string, text []byte) erro
 	if len(trusted) > 0 {
 		fmt.Fprintf(a.out, "without a certificate, not checked: %s\n", strings.Join(trusted, ", "))
 	}
+	if list := c.Conjecture.Found(); len(list) > 0 {
+		fmt.Fprintf(a.out, "not checked: that the policies and methods named come to %s\n", strings.Join(list, ", "))
+	}
 	return nil
 }
