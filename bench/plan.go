@@ -151,16 +151,24 @@ func (p *Plan) ID() string {
 // suite's own, if it came from a file, and every file of a trace, an instance,
 // profiles, factors of interference, a recorded schedule or a policy that is a program.
 func (p *Plan) Inputs(suiteFiles ...string) ([]record.Input, error) {
+	methods := make([]Method, len(p.Cells))
+	for i := range p.Cells {
+		methods[i] = p.Cells[i].Method
+	}
+	return inputsOf(p.Suite, methods, suiteFiles)
+}
+
+func inputsOf(s *suite.Suite, methods []Method, suiteFiles []string) ([]record.Input, error) {
 	names := slices.Clone(suiteFiles)
-	for _, src := range p.Suite.Instances {
+	for _, src := range s.Instances {
 		for _, name := range []string{src.File, src.Trace, src.Profiles, src.Sharing.Interference} {
 			if name != "" && !strings.HasPrefix(name, "builtin:") && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
-	for _, c := range p.Cells {
-		for _, name := range filesOf(c.Method) {
+	for _, m := range methods {
+		for _, name := range filesOf(m) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,13 +115,23 @@ type Input struct {
 func ReadInputs(names ...string) ([]Input, error) {
 	inputs := make([]Input, len(names))
 	for i, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
+		var err error
+		if inputs[i], err = readInput(name); err != nil {
 			return nil, err
 		}
-		inputs[i] = Input{name, hashOf(data), int64(len(data))}
 	}
 	return inputs, nil
+}
+
+func readInput(name string) (Input, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return Input{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return Input{name, hex.EncodeToString(h.Sum(nil)), n}, err
 }
 
 // Execution says how the plan was run. None of it influences a value.

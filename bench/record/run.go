@@ -130,11 +130,26 @@ func Write(dir string, run *Run) error {
 // sha256 before anything in it is looked at.
 //
 // Errors say which file is missing, damaged or foreign, and why.
-func Open(dir string) (*Run, error) { return OpenWithout(dir) }
+func Open(dir string) (*Run, error) {
+	return open(dir, func(string) bool { return true })
+}
 
 // OpenWithout is Open but for the tables of the given files, which are neither read nor
 // checked: they stay empty.
 func OpenWithout(dir string, files ...string) (*Run, error) {
+	return open(dir, func(name string) bool { return !slices.Contains(files, name) })
+}
+
+// OpenReport is Open without the tables of jobs, segments and others that no report in
+// text needs, however long they are. Their files are not looked at.
+func OpenReport(dir string) (*Run, error) {
+	return open(dir, func(name string) bool {
+		return slices.Contains([]string{"ratios.arrow", "solves.arrow", "placements.arrow"}, name)
+	})
+}
+
+// open reads those tables of a result directory that are wanted.
+func open(dir string, wanted func(file string) bool) (*Run, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return nil, err
@@ -142,6 +157,9 @@ func OpenWithout(dir string, files ...string) (*Run, error) {
 	run := &Run{Dir: dir, Manifest: *m}
 	for _, f := range tables(m.Params) {
 		name := f.table().Name
+		if !wanted(name) {
+			continue
+		}
 		path := filepath.Join(dir, name)
 		info := m.file(name)
 		if info == nil {
@@ -149,9 +167,6 @@ func OpenWithout(dir string, files ...string) (*Run, error) {
 				return nil, fmt.Errorf("record: %s is there, but %s does not list it: one of the two is damaged or foreign", path, ManifestName)
 			}
 			continue // written before the table was added
-		}
-		if slices.Contains(files, name) {
-			continue
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -65,10 +65,13 @@ func Write(w io.Writer, run *record.Run, o Options) error {
 	return New(run).Write(w, o)
 }
 
+// FileName is the name of the HTML report in a result directory.
+const FileName = "report.html"
+
 // WriteFile writes the HTML report of a run into its directory, as
 // report.html, and returns its path.
 func WriteFile(run *record.Run) (string, error) {
-	path := filepath.Join(run.Dir, "report.html")
+	path := filepath.Join(run.Dir, FileName)
 	if err := output.Write(path, func(w io.Writer) error { return writeHTML(w, run) }); err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}

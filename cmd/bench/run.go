@@ -23,6 +23,7 @@ import (
 	"yardstick/bench/journal"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/bench/suite"
 	"yardstick/bench/tables"
 	"yardstick/internal/input"
 	"yardstick/internal/output"
@@ -44,8 +45,9 @@ type runFlags struct {
 	anyBuild    bool
 	quiet       bool
 
-	again  string // the command that goes on, if it is not bench run
-	silent bool   // no report
+	again  string       // the command that goes on, if it is not bench run
+	silent bool         // no report
+	origin bench.Origin // of the plan, taken before it was made; "" if nobody asks
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -99,12 +101,20 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if f.limited {
 		f.suite.sets = append(slices.Clone(f.suite.sets), "limits.solve="+f.timeLimit.String())
 	}
-	file, plan, err := readPlan(args, f.suite.settings())
+	file, parsed, err := readSuite(args, f.suite.settings())
 	if err != nil {
 		return err
 	}
 	if f.out == "" {
-		f.out = filepath.Join("results", plan.Suite.Name)
+		f.out = filepath.Join("results", parsed.Name)
+	}
+	f.origin = originOf(parsed)
+	if done, err := a.standing(ctx, f, file); done || err != nil {
+		return err
+	}
+	plan, err := planSuite(file, parsed)
+	if err != nil {
+		return err
 	}
 	return a.runPlan(ctx, f, file, plan, args)
 }
@@ -115,7 +125,8 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 	if err != nil {
 		return err
 	}
-	a.notes(plan)
+	notes := planNotes(plan)
+	a.say(notes)
 	if f.workers == 0 {
 		f.workers = runtime.GOMAXPROCS(0)
 	}
@@ -156,7 +167,11 @@ func (a *app) runPlan(ctx context.Context, f runFlags, file *bench.PlanFile, pla
 	if shard.Count > 1 {
 		return a.endShard(results, shard, f.out, again)
 	}
-	return a.tabulate(context.WithoutCancel(ctx), plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again, silent: f.silent})
+	err = a.tabulate(context.WithoutCancel(ctx), plan, results, f.out, tabulation{inputs: args, workers: f.workers, start: start, again: again, silent: f.silent})
+	if err != nil || f.anyBuild || len(store.journal.Damaged)+len(store.Unread()) > 0 {
+		return err
+	}
+	return finish(f, plan, notes)
 }
 
 // rerun is the command that goes on with an interrupted run.
@@ -382,8 +397,8 @@ func runStatus(results []bench.CellResult, violation error, failed []string, ski
 	return nil
 }
 
-// readPlan reads the named suite, or the embedded one, and plans it.
-func readPlan(args, settings []string) (*bench.PlanFile, *bench.Plan, error) {
+// readSuite reads the named suite, or the embedded one.
+func readSuite(args, settings []string) (*bench.PlanFile, *suite.Suite, error) {
 	file := &bench.PlanFile{Suite: "the embedded suite", Text: string(quickSuite), Settings: settings}
 	if len(args) > 0 {
 		data, err := input.Read(args[0])
@@ -392,17 +407,35 @@ func readPlan(args, settings []string) (*bench.PlanFile, *bench.Plan, error) {
 		}
 		file.Suite, file.Text = args[0], string(data)
 	}
-	plan, err := newPlan(file)
+	parsed, err := file.Parse()
+	if err != nil {
+		return nil, nil, usageError("%w", err)
+	}
+	return file, parsed, nil
+}
+
+// readPlan reads the named suite, or the embedded one, and plans it.
+func readPlan(args, settings []string) (*bench.PlanFile, *bench.Plan, error) {
+	file, parsed, err := readSuite(args, settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := planSuite(file, parsed)
 	return file, plan, err
 }
 
-// newPlan plans a suite and notes in the file which plan it is.
+// newPlan plans the suite of a file and notes there which plan it is.
 func newPlan(file *bench.PlanFile) (*bench.Plan, error) {
-	suite, err := file.Parse()
+	parsed, err := file.Parse()
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	plan, err := bench.NewPlan(suite, catalogue.Resolve)
+	return planSuite(file, parsed)
+}
+
+// planSuite is newPlan of a suite that was read from the file.
+func planSuite(file *bench.PlanFile, parsed *suite.Suite) (*bench.Plan, error) {
+	plan, err := bench.NewPlan(parsed, catalogue.Resolve)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
@@ -410,19 +443,27 @@ func newPlan(file *bench.PlanFile) (*bench.Plan, error) {
 	return plan, nil
 }
 
-// notes prints what was dropped on the way from traces to instances, and which methods cannot run.
-func (a *app) notes(plan *bench.Plan) {
+// planNotes are lines on what was dropped on the way from traces to instances, and which methods cannot run.
+func planNotes(plan *bench.Plan) (notes []string) {
 	broken := map[string]bool{}
 	for _, c := range plan.Cells {
 		if err, name := bench.Broken(c.Method), c.Method.Ref().String(); err != nil && !broken[name] {
 			broken[name] = true
-			fmt.Fprintf(a.err, "%s cannot run, and its cells fail: %v\n", name, err)
+			notes = append(notes, fmt.Sprintf("%s cannot run, and its cells fail: %v", name, err))
 		}
 	}
 	for _, in := range plan.Instances {
 		if in.Note != "" {
-			fmt.Fprintln(a.err, in.Note)
+			notes = append(notes, in.Note)
 		}
+	}
+	return notes
+}
+
+// say prints lines to standard error.
+func (a *app) say(lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(a.err, line)
 	}
 }
 
@@ -454,7 +495,7 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.notes(plan)
+			a.say(planNotes(plan))
 			if format == "jsonl" {
 				return plan.WriteLines(a.out)
 			}

@@ -112,7 +112,7 @@ func (a *app) submitSlurm(ctx context.Context, f submitFlags, args []string) err
 	if err != nil {
 		return err
 	}
-	a.notes(plan)
+	a.say(planNotes(plan))
 	if f.out == "" {
 		f.out = filepath.Join("results", plan.Suite.Name)
 	}
@@ -184,17 +184,28 @@ func (a *app) runFolder(ctx context.Context, f runFlags, dir string) error {
 	if words := f.suite.words(); len(words) > 0 {
 		return usageError("%s holds a plan: %s goes with a suite's file", dir, words[0])
 	}
-	file, plan, err := reopenPlan(dir)
+	file, err := bench.ReadPlanFile(dir)
 	if err != nil {
-		return err
+		return usageError("%w", err)
 	}
-	if limit := plan.Suite.Limits.Solve; f.limited && f.timeLimit != limit {
+	parsed, err := file.Parse()
+	if err != nil {
+		return usageError("%w", err)
+	}
+	if limit := parsed.Limits.Solve; f.limited && f.timeLimit != limit {
 		return usageError("%s holds a plan with a limit of %v: --time-limit %v goes with a suite's file", dir, limit, f.timeLimit)
 	}
 	if f.out == "" {
 		f.out = dir
 	}
-	f.again = rerun(f, []string{dir})
+	f.again, f.origin = rerun(f, []string{dir}), originOf(parsed)
+	if done, err := a.standing(ctx, f, file); done || err != nil {
+		return err
+	}
+	plan, err := file.Plan(catalogue.Resolve)
+	if err != nil {
+		return usageError("%w", err)
+	}
 	return a.runPlan(ctx, f, file, plan, nil)
 }
 

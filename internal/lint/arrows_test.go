@@ -27,7 +27,7 @@ var stages = slices.Concat(
 	filesOf("bench/suite", "nearest", "kinds", "place", "size", "yaml", "ref", "matrix", "sharing", "suite", "models", "modelkeys", "names", "validate", "sweep", "beside", "only", "set", "read", "schema",
 		"generated", "kept", "budget", "instances"),
 	// Methods and instances make a plan, a plan cells, cells results, which are stored.
-	filesOf("bench", "method", "theorems", "methods", "certify", "prove", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run"),
+	filesOf("bench", "method", "theorems", "methods", "certify", "prove", "plan", "planfile", "claim", "failure", "cell", "stored", "store", "timing", "progress", "run", "finished"),
 	[]string{"bench/children"},
 	// Results become rows with denominators, and rows what people read.
 	filesOf("bench/tables", "units", "standing", "fastest", "theorems", "events", "rows", "segments", "recheck"),
