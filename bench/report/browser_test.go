@@ -20,7 +20,7 @@ import (
 // browser opens a page in headless Chromium and returns its DOM, what it
 // printed to the console, and the addresses that it asked for. With a picture,
 // it is written instead of the DOM.
-func browser(t *testing.T, page, picture string) (dom string, console, asked []string) {
+func browser(t *testing.T, page, picture string, flags ...string) (dom string, console, asked []string) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -39,6 +39,7 @@ func browser(t *testing.T, page, picture string) (dom string, console, asked []s
 	} else {
 		args = append(args, "--dump-dom")
 	}
+	args = append(args, flags...)
 	var out, errOut bytes.Buffer
 	cmd := exec.Command(path, append(args, "file://"+file)...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -102,6 +103,9 @@ func TestInBrowser(t *testing.T) {
 	}
 	if n, want := strings.Count(dom, "</svg>"), strings.Count(page, "</svg>"); n != want || n < 10 {
 		t.Errorf("%d figures in the document, %d in the file", n, want)
+	}
+	if strings.Contains(page, "<button") || !strings.Contains(dom, `<th scope="col"><button type="button">`) || !strings.Contains(dom, `<label class="filter">`) {
+		t.Error("the script did not run")
 	}
 	if !strings.Contains(dom, `<script type="application/json" id="report-data">`) {
 		t.Error("the data for programs is not there")

@@ -12,9 +12,9 @@ import (
 
 // elsewhere are the fields of groups that a part of the CSV need not have, and why.
 var elsewhere = map[Part]map[string]string{
-	Summaries: {"Group.Classes": "each method has its own", "Group.Methods": "their fields are changed one by one", "Group.Details": "the other part",
+	Summaries: {"Group.Classes": "each method has its own", "Group.Best": "follows from the costs", "Group.Methods": "their fields are changed one by one", "Group.Details": "the other part",
 		"Group.Instances": "each method has them"},
-	Instances: {"Group.Classes": "each row has its own", "Group.Methods": "the other part", "Group.Details": "their fields are changed one by one",
+	Instances: {"Group.Classes": "each row has its own", "Group.Best": "follows from the costs", "Group.Methods": "the other part", "Group.Details": "their fields are changed one by one",
 		"Group.Instances": "counts rows", "Group.Jobs": "of all instances", "Group.GPUs": "of all instances", "Group.Servers": "of all instances", "Group.Load": "of all instances"},
 }
 

@@ -1,12 +1,13 @@
 package report
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
-	"time"
 
 	"yardstick/bench/record"
 )
@@ -17,38 +18,52 @@ var pageTemplate string
 //go:embed templates/report.css
 var pageStyle string
 
-// page is what the HTML template prints. It has no script and refers to
-// nothing outside itself.
-type page struct {
-	Title    string
-	Style    template.CSS
-	Facts    []fact
-	Alert    []string // contradictions
-	Sections []section
-	Data     any // for programs: the report without its rows
-}
+//go:embed templates/report.js
+var pageScript string
 
-type fact struct{ Name, Value string }
+// page is what the HTML template prints. It refers to nothing outside itself, and is all
+// there without its script, which alone the content security policy lets run.
+type page struct {
+	Title       string
+	Style       template.CSS
+	Script      template.JS
+	ScriptHash  string // of the policy
+	Facts       []string
+	Alert       []string // contradictions
+	Verdicts    *htmlTable
+	VerdictNote string
+	Sections    []section
+	Data        any // for programs: the report without its rows
+}
 
 // section is a chapter of the page; one without blocks says in Intro why.
 type section struct {
 	ID, Title, Intro string
+	More             string // folded, below the introduction
 	Blocks           []block
 }
 
-// block is a table or a figure.
+// block is a table, several beside each other, figures beside each other or a list.
 type block struct {
-	Table  *htmlTable
-	Figure *figure
-	List   []string
+	Table   *htmlTable
+	Tables  []*htmlTable
+	Figures []*figure
+	Wide    bool // the figures are wide ones
+	List    []string
 }
 
-// htmlTable is a table with a caption; the first cell of each row names it.
+// htmlTable is a table with a caption, different from those of all others; the first cell
+// of each row names it.
 type htmlTable struct {
-	Caption string
-	Columns []heading
-	Rows    [][]cell
-	Note    string // what was left out
+	ID       string // to link to; "" for none
+	Caption  string
+	Columns  []heading
+	Rows     [][]cell
+	Links    []string        // of the first cells: ids of this page; none if empty
+	Bars     []template.HTML // one for each row, in a column of their own; none if empty
+	BarAfter int             // the column before that of the bars
+	Scale    string          // their axis
+	Note     string          // what was left out
 }
 
 // Left reports whether a column of text is aligned to the left.
@@ -96,8 +111,11 @@ func writeHTML(w io.Writer, run *record.Run) error {
 func newPage(run *record.Run) (*page, error) {
 	r := New(run)
 	v := newViews(run, r)
-	p := &page{Title: pageTitle(r), Style: template.CSS(pageStyle), Facts: facts(run), Alert: problemLines(r.Contradictions)}
-	p.add("ratios", "Ratios and their denominators", r.legend(), v.ratioTables())
+	hash := sha256.Sum256([]byte(pageScript))
+	p := &page{Title: pageTitle(r), Style: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",
+		Facts: facts(run), Alert: problemLines(r.Contradictions), Verdicts: v.verdictTable(), VerdictNote: verdictNote}
+	p.add("ratios", "Ratios and their denominators", ratioIntro, v.ratioTables())
+	p.Sections[0].More = r.legend()
 	p.add("status", "Statuses and failures", "How every method ended on every instance. A method without a verified schedule counts as not solved.", v.statusTables())
 	p.add("missing", "Missing and failed cells", "Per method and group: instances with a verified schedule, of all. Missing: there is no row, as the run was cut short; failed: the row says why there is no schedule.", v.matrix())
 	p.add("theorems", "Theorem checks", theoremIntro, theoremBlocks(run.Theorems))
@@ -109,8 +127,7 @@ func newPage(run *record.Run) (*page, error) {
 		{"distributions", "Ratios per policy", boxIntro, v.distributions()},
 		{"load", "Ratio against load", loadIntro, v.loads()},
 		{"jct", "Job completion times", jctIntro, v.completions()},
-		{"gantt", "Schedules beside the best", ganttIntro, v.gantts()},
-		{"explained", "Where the difference comes from", explainIntro, v.explanations()},
+		{"explained", "Where the difference comes from", differenceIntro, v.differences()},
 		{"convergence", "Bound and incumbent over time", eventIntro, convergences(run)},
 	}
 	var all [][]plan
@@ -126,7 +143,11 @@ func newPage(run *record.Run) (*page, error) {
 				if err != nil {
 					return nil, err
 				}
-				blocks = append(blocks, block{Figure: drawn})
+				if last := len(blocks) - 1; last < 0 || blocks[last].Figures == nil {
+					blocks = append(blocks, block{Wide: plan.wide})
+				}
+				last := &blocks[len(blocks)-1]
+				last.Figures = append(last.Figures, drawn)
 			}
 			blocks = append(blocks, plan.tables...)
 		}
@@ -142,11 +163,19 @@ func newPage(run *record.Run) (*page, error) {
 	return p, nil
 }
 
+const (
+	verdictNote = "Online policies, compared by the geometric means of their costs over the instances that all of them solved: + is by how much the next best one costs more. " +
+		"The ratio is the best policy's cost over what is best possible, 1 for optimal schedules: one number where the optima are proven, a–b where a verified schedule shows that it is at least a and a bound that it is at most b, " +
+		"≤ where there is a bound alone. Bars show the same on one axis."
+	ratioIntro = "Cost over what is best possible, rounded up: 1.000 is optimal. A bar reaches from the least that the geometric mean can be to the most, pale where nothing is known of the least; " +
+		"a mark is exact, as the optima are proven."
+)
+
 func (p *page) add(id, title, intro string, blocks []block) {
 	if len(blocks) == 0 {
 		intro = "The result directory has no rows for this section."
 	}
-	p.Sections = append(p.Sections, section{id, title, intro, blocks})
+	p.Sections = append(p.Sections, section{ID: id, Title: title, Intro: intro, Blocks: blocks})
 }
 
 func pageTitle(r *Report) string {
@@ -162,18 +191,21 @@ func pageTitle(r *Report) string {
 	return "Yardstick report: " + shorten(strings.Join(suites, ", "), 60)
 }
 
-func facts(run *record.Run) []fact {
-	m := &run.Manifest
-	e := &m.Execution
-	list := []fact{{"made", m.Created.UTC().Format(time.RFC3339)}}
+// facts say what the page is of, in one line.
+func facts(run *record.Run) []string {
+	e := &run.Manifest.Execution
+	list := []string{run.Manifest.Created.UTC().Format("2 January 2006, 15:04 UTC")}
 	if e.Cells > 0 {
-		list = append(list, fact{"cells", fmt.Sprintf("%s, %d failed, %d not run", thousands(fmt.Sprint(e.Cells)), e.Failed, e.Skipped)})
+		text := fmt.Sprintf("%s, %d failed", Range{e.Cells, e.Cells}.count("cell"), e.Failed)
+		if e.Skipped > 0 {
+			text += fmt.Sprintf(", %d not run", e.Skipped)
+		}
+		list = append(list, text)
 	}
 	if e.Workers > 0 {
-		list = append(list, fact{"time", wallText(e.Wall) + " on " + Range{e.Workers, e.Workers}.count("worker")})
+		list = append(list, wallText(e.Wall)+" on "+Range{e.Workers, e.Workers}.count("worker"))
 	}
-	return append(list, fact{"rows", thousands(fmt.Sprint(len(run.Ratios))) + " ratios, " + thousands(fmt.Sprint(len(run.Jobs))) + " jobs"},
-		fact{"result digest", m.ResultDigest}, fact{"plan", m.PlanID})
+	return append(list, fmt.Sprintf("%s of %s", Range{len(run.Ratios), len(run.Ratios)}.count("ratio"), Range{len(run.Jobs), len(run.Jobs)}.count("job")))
 }
 
 // data is what programs may read from the page: aggregates, no rows.

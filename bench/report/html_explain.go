@@ -14,9 +14,10 @@ import (
 	"yardstick/internal/strictjson"
 )
 
-const explainIntro = "The schedule with the group's greatest ratio to the best known among the online policies, beside the best schedule of the same instance that it may be compared " +
-	"with. What jobs add is exact and adds up to the difference. Who is late, and by whom: from the reference's start of a job to this schedule's, what the job lacks is " +
-	"counted against the jobs that hold it and started last. In the chart, a lane is a job, pale where it waits. Definitions: docs/explain.md; bench explain explains any other schedule."
+const differenceIntro = "Of each group the schedule with the greatest ratio among the online policies, beside the best one of the same instance; instances of which a chart would show less than half " +
+	"of the jobs are passed over where there are others. In the chart of the GPUs numbers are jobs, pale bars loads and pauses, and grey is idle until the schedule's end. Which GPU of a server a job holds is not recorded: lanes are filled as they fit, and jobs that " +
+	"share a GPU have parts of its lane. In the chart of the jobs a lane is a job, pale where it waits. What jobs add is exact and adds up to the difference. From the best schedule's start of a job to the other's, what the job lacks is counted against the jobs that " +
+	"hold it and started last. Definitions: docs/explain.md; bench explain explains any other schedule."
 
 // Of what is explained, the report shows so much.
 const (
@@ -32,24 +33,38 @@ type explained struct {
 	this, reference *record.Ratio
 }
 
-// explanations are those of the figured groups.
-func (v *views) explanations() (plans []plan) {
+// differences are, of each figured group, a schedule beside the best one: on the GPUs where
+// a chart can show both, and by jobs.
+func (v *views) differences() (plans []plan) {
 	for _, g := range v.figured {
-		if x, ok := v.explanation(g); ok {
+		worst, best := v.worstAndBest(g)
+		x, ok := v.explanation(g, worst)
+		if ok && v.shown(x.this) && v.shown(x.reference) {
+			worst, best = x.this, x.reference
+		}
+		if worst != nil {
+			plans = append(plans, v.gantt(g, worst, best))
+		}
+		if ok {
 			plans = append(plans, x.plan())
 		}
 	}
 	return plans
 }
 
-// explanation is that of a group; there is none without two schedules of one instance, or if
-// no online policy is worse than another schedule.
-func (v *views) explanation(g *view) (explained, bool) {
-	var this *record.Ratio
-	for _, row := range g.rows {
-		if row.Kind == "online" && row.Sense == record.Min && row.RatioToBestKnown.Valid && row.RatioToBestKnown.V > 1 && len(v.jobsOf(row)) > 0 &&
-			(this == nil || row.RatioToBestKnown.V > this.RatioToBestKnown.V) {
-			this = row
+// explanation is that of a row of a group, or of the one with the greatest ratio to the best
+// known if the row is nil or may not be explained; there is none without two schedules of one
+// instance, or if no online policy is worse than another schedule.
+func (v *views) explanation(g *view, this *record.Ratio) (explained, bool) {
+	may := func(row *record.Ratio) bool {
+		return row.Kind == "online" && row.Sense == record.Min && row.RatioToBestKnown.Valid && row.RatioToBestKnown.V > 1 && len(v.jobsOf(row)) > 0
+	}
+	if this == nil || !may(this) {
+		this = nil
+		for _, row := range g.rows {
+			if may(row) && (this == nil || row.RatioToBestKnown.V > this.RatioToBestKnown.V) {
+				this = row
+			}
 		}
 	}
 	if this == nil {
@@ -202,6 +217,7 @@ func (x *explained) percent(v *big.Rat) string {
 
 // tables say what jobs and groups add, and who waited for whom.
 func (x *explained) tables() []block {
+	of := x.view.short
 	title := fmt.Sprintf("%s beside %s on %s (%s): %s s", spaced(x.this.Method), spaced(x.reference.Method), x.this.Instance, objectiveTitle(x.this.Objective), amount(x.Difference))
 	most := x.Most(explainedRows)
 	jobs := &htmlTable{Caption: "Jobs · " + title, Columns: []heading{{name: "job", left: true}, {name: "adds (s)"}, {name: "share"}, {name: "GPUs"}, {name: "user", left: true}, {name: "release (s)"}, {name: "starts later by (s)"}, {name: "takes longer by (s)"}}}
@@ -212,19 +228,23 @@ func (x *explained) tables() []block {
 	if all := len(x.Most(len(x.Jobs))); all > len(most) {
 		jobs.Note = fmt.Sprintf("%d of %s jobs that add or take away are shown.", len(most), count(all))
 	}
-	blocks := []block{{Table: jobs}}
+	tables := []*htmlTable{jobs}
 	for _, by := range []struct {
 		name string
 		key  explain.Key
 	}{{"gang size", explain.GangSize}, {"user", explain.User}, {"hour of release", explain.Hour}} {
-		blocks = append(blocks, block{Table: x.groups(by.name, x.Groups(by.key))})
+		tables = append(tables, x.groups(by.name, of, x.Groups(by.key)))
 	}
-	return append(blocks, x.delays())
+	delays := x.delays(of)
+	if len(delays.Rows) == 0 {
+		return []block{{Tables: tables}, {List: []string{"No job starts later than in the reference."}}}
+	}
+	return []block{{Tables: append(tables, delays)}}
 }
 
 // groups are what groups add, those that add most either way.
-func (x *explained) groups(name string, groups []explain.Group) *htmlTable {
-	t := &htmlTable{Caption: "By " + name, Columns: []heading{{name: name, left: true}, {name: "jobs"}, {name: "adds (s)"}, {name: "share"}, {name: "worse (s)"}, {name: "better (s)"}}}
+func (x *explained) groups(name, of string, groups []explain.Group) *htmlTable {
+	t := &htmlTable{Caption: "By " + name + " · " + of, Columns: []heading{{name: name, left: true}, {name: "jobs"}, {name: "adds (s)"}, {name: "share"}, {name: "worse (s)"}, {name: "better (s)"}}}
 	if len(groups) > explainedRows {
 		t.Note = fmt.Sprintf("%d of %s groups are shown, those that add or take away most.", explainedRows, count(len(groups)))
 		slices.SortStableFunc(groups, func(a, b explain.Group) int { return new(big.Rat).Abs(b.Adds).Cmp(new(big.Rat).Abs(a.Adds)) })
@@ -236,8 +256,8 @@ func (x *explained) groups(name string, groups []explain.Group) *htmlTable {
 	return t
 }
 
-func (x *explained) delays() block {
-	t := &htmlTable{Caption: "Most delayed, by whom", Columns: []heading{{name: "job", left: true}, {name: "reference starts it (s)"}, {name: "started (s)"}, {name: "later by (s)"}, {name: "lacked (GPU-s)"}, {name: "held by (GPU-s)", left: true},
+func (x *explained) delays(of string) *htmlTable {
+	t := &htmlTable{Caption: "Most delayed, by whom · " + of, Columns: []heading{{name: "job", left: true}, {name: "reference starts it (s)"}, {name: "started (s)"}, {name: "later by (s)"}, {name: "lacked (GPU-s)"}, {name: "held by (GPU-s)", left: true},
 		{name: "enough GPUs free (s)"}}}
 	held := func(v *big.Int) string {
 		f, _ := new(big.Rat).SetFrac(v, big.NewInt(explain.Milli*1_000_000)).Float64()
@@ -257,10 +277,7 @@ func (x *explained) delays() block {
 		}
 		t.Rows = append(t.Rows, plainCells([]string{x.NameOf(d.Job), plainSeconds(float64(d.From) / 1e6), plainSeconds(float64(d.To) / 1e6), plainSeconds(float64(d.To-d.From) / 1e6), held(d.Lacked), cmp.Or(by, missing), plainSeconds(float64(d.Free) / 1e6)}))
 	}
-	if len(t.Rows) == 0 {
-		return block{List: []string{"No job starts later than in the reference."}}
-	}
-	return block{Table: t}
+	return t
 }
 
 // plan is the chart of both schedules, and the tables below it.
@@ -269,7 +286,7 @@ func (x *explained) plan() plan {
 	if !x.Started() || len(w.Jobs) == 0 || w.To <= w.From {
 		return plan{tables: x.tables()}
 	}
-	p := plan{caption: fmt.Sprintf("Jobs under %s and %s · %s", x.this.Method, x.reference.Method, x.this.Instance), file: "explained-" + x.view.slug + ".csv",
+	p := plan{caption: fmt.Sprintf("Jobs under %s and %s · %s", x.this.Method, x.reference.Method, x.this.Instance), file: "explained-" + x.view.slug + ".csv", wide: true,
 		columns: []heading{{name: "schedule", left: true}, {name: "job", left: true}, {name: "state", left: true}, {name: "GPUs"}, {name: "start (s)"}, {name: "end (s)"}}}
 	p.note = "All jobs."
 	if !w.All {

@@ -11,7 +11,7 @@ import (
 const (
 	profileIntro = "For each method, the share of all instances of the group on which its ratio to the strongest proven denominator is at most x. " +
 		"A curve that ends below 1 has instances without a verified schedule or without a denominator. Where an optimum is not proven, the " +
-		"denominator is a bound, and the curve a lower estimate. (Dolan and Moré, Benchmarking optimization software with performance profiles, 2002.)"
+		"denominator is a bound, and the curve a lower estimate. Groups of one instance have none. (Dolan and Moré, Benchmarking optimization software with performance profiles, 2002.)"
 	boxIntro = "Ratios to the strongest proven denominator, one circle per instance below its box: quartiles and median (nearest rank), whiskers " +
 		"to the least and the greatest. Where only a bound is proven, a pale line goes down to the least that the ratio can be; of a single instance the bar is this bracket. " +
 		"n: instances with a ratio, of all; what is missing from n failed or has no denominator."
@@ -23,7 +23,7 @@ const (
 func (v *views) profiles() []plan {
 	var plans []plan
 	for _, g := range v.figured {
-		if p, ok := g.profile(); ok {
+		if p, ok := g.profile(); ok && g.Instances > 1 { // of one, the table says it all
 			plans = append(plans, p)
 		}
 	}

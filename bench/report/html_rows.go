@@ -17,6 +17,7 @@ type plan struct {
 	rows               [][]string                     // behind the figure, all of them
 	points             int                            // it would like
 	svg                func(most int) ([]byte, error) // nil if there is nothing to draw
+	wide               bool                           // half of the page's width, at its widest, and not a third
 	tables             []block                        // below it
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"yardstick/bench/record"
 	"yardstick/bench/report/chart"
@@ -12,9 +13,6 @@ import (
 const (
 	jctIntro = "Share of jobs whose job completion time (completion minus release) is at most x, over the instances on which every method of the " +
 		"figure has a verified schedule."
-	ganttIntro = "The schedule with the group's greatest ratio among the online policies, above the best schedule of the same instance, on one time " +
-		"axis; instances of which a chart would show less than half of the jobs are passed over where there are others. Numbers are jobs, pale bars loads and pauses, grey is idle until the schedule's end. Which GPU of a server a job holds is not " +
-		"recorded: lanes are filled as they fit. Where jobs share a GPU, each has a part of its lane."
 )
 
 // completions are the distributions of job completion times.
@@ -89,7 +87,7 @@ func (v *views) jct(g *view) (plan, bool) {
 			latest = max(latest, times[len(times)-1])
 		}
 		if len(times) > 0 && i < 8 {
-			p.alt += fmt.Sprintf("; %s median %s s", kept[i], thousands(directed(percentile(times, 50).V, 0, 0)))
+			p.alt += fmt.Sprintf("; %s median %s", kept[i], lengthText(percentile(times, 50).V))
 		}
 		f.Lines = append(f.Lines, l)
 	}
@@ -111,65 +109,74 @@ const (
 	mostPieces = 600
 )
 
-// gantts are the schedules worth a look, one figure per group.
-func (v *views) gantts() []plan {
-	var plans []plan
-	for _, g := range v.figured {
-		worst, best := v.worstAndBest(g)
-		if worst == nil {
-			continue
-		}
-		ratio, kind, _ := provenRatio(worst)
-		over := "the best known"
-		if kind == Optimum {
-			over = "the proven optimum"
-		}
-		p := plan{caption: fmt.Sprintf("%s beside %s · %s", worst.Method, over, worst.Instance), file: "gantt-" + g.slug + ".csv",
-			columns: []heading{{name: "schedule", left: true}, {name: "job"}, {name: "server"}, {name: "GPUs"}, {name: "phase", left: true}, {name: "start (s)"}, {name: "end (s)"}}}
-		p.note = g.short
-		if kind != None {
-			p.note += "; ratio " + ratioText(record.Some(ratio), kind)
-		}
-		f := chart.Gantt{X: "time"}
-		for _, row := range []*record.Ratio{worst, best} {
-			name := row.Method
-			if row == best {
-				name = "best: " + row.Method
-			}
-			pieces := slices.Clone(v.piecesOf(row))
-			panel := gantt(pieces, row.Servers.V, row.GPUs)
-			panel.Name = fmt.Sprintf("%s, %s %s", name, objectiveTitle(row.Objective), costText(row))
-			f.Panels = append(f.Panels, panel)
-			for _, s := range pieces {
-				p.rows = append(p.rows, []string{name, fmt.Sprint(s.Job), fmt.Sprint(s.Server), fmt.Sprint(s.GPUs), s.Phase, short(s.Start), short(s.End)})
-			}
-		}
-		p.points = len(p.rows)
-		p.alt = fmt.Sprintf("Two Gantt charts on one time axis: %s ends at %s s, %s at %s s.", f.Panels[0].Name, short(f.Panels[0].End), f.Panels[1].Name, short(f.Panels[1].End))
-		p.svg = func(int) ([]byte, error) { return f.SVG() }
-		plans = append(plans, p)
+// gantt draws two schedules of one instance.
+func (v *views) gantt(g *view, worst, best *record.Ratio) plan {
+	d := detail(worst)
+	over := "the best known"
+	if d.Denominator == Optimum {
+		over = "the proven optimum"
 	}
-	return plans
+	p := plan{caption: fmt.Sprintf("%s beside %s · %s, %s", worst.Method, over, worst.Instance, objectiveTitle(worst.Objective)), file: "gantt-" + g.slug + ".csv", wide: true,
+		columns: []heading{{name: "schedule", left: true}, {name: "job"}, {name: "server"}, {name: "GPUs"}, {name: "phase", left: true}, {name: "start (s)"}, {name: "end (s)"}}}
+	p.note = g.short
+	if d.Denominator != None {
+		p.note += "; ratio " + rangeText(d.AtLeast, d.Ratio, d.Denominator)
+	}
+	f := chart.Gantt{X: "time"}
+	for _, row := range []*record.Ratio{worst, best} {
+		name := row.Method
+		if row == best {
+			name = "best: " + row.Method
+		}
+		pieces := slices.Clone(v.piecesOf(row))
+		panel := gantt(pieces, row.Servers.V, row.GPUs)
+		panel.Name = fmt.Sprintf("%s, %s %s", name, objectiveTitle(row.Objective), costText(row))
+		f.Panels = append(f.Panels, panel)
+		for _, s := range pieces {
+			p.rows = append(p.rows, []string{name, fmt.Sprint(s.Job), fmt.Sprint(s.Server), fmt.Sprint(s.GPUs), s.Phase, short(s.Start), short(s.End)})
+		}
+	}
+	p.points = len(p.rows)
+	p.alt = fmt.Sprintf("Two Gantt charts on one time axis: %s ends after %s, %s after %s.", f.Panels[0].Name, lengthText(f.Panels[0].End), f.Panels[1].Name, lengthText(f.Panels[1].End))
+	p.svg = func(int) ([]byte, error) { return f.SVG() }
+	return p
+}
+
+// shown reports whether a chart can show a row's schedule.
+func (v *views) shown(row *record.Ratio) bool {
+	n := len(v.piecesOf(row))
+	return row.Cost.Valid && n > 0 && n <= mostPieces && row.GPUs <= mostLanes
 }
 
 func costText(row *record.Ratio) string {
-	unit := " s"
-	if row.Objective == "scheduled-weight" {
-		unit = ""
+	switch {
+	case row.Objective == "scheduled-weight":
+		return thousands(directed(row.Cost.V, 0, 0))
+	case strings.HasPrefix(row.Objective, "weighted-"):
+		return thousands(directed(row.Cost.V, 0, 0)) + " s·weight"
 	}
-	return thousands(directed(row.Cost.V, 0, 0)) + unit
+	return lengthText(row.Cost.V)
+}
+
+// lengthText is a time in a unit of which it has three or more: 502.7 d, 17 s.
+func lengthText(seconds float64) string {
+	for _, u := range []struct {
+		name string
+		per  float64
+	}{{"d", 86400}, {"h", 3600}, {"min", 60}} {
+		if seconds >= 3*u.per {
+			return thousands(directed(seconds/u.per, 1, 0)) + " " + u.name
+		}
+	}
+	return short(seconds) + " s"
 }
 
 // worstAndBest returns the row of the greatest ratio among the online methods
 // whose schedule a chart can show, and a best one of the same instance.
 func (v *views) worstAndBest(g *view) (worst, best *record.Ratio) {
-	shown := func(row *record.Ratio) bool {
-		n := len(v.piecesOf(row))
-		return row.Cost.Valid && n > 0 && n <= mostPieces && row.GPUs <= mostLanes
-	}
 	by := map[string]*record.Ratio{} // a best schedule, by instance; exact methods first
 	for _, row := range g.rows {
-		if !shown(row) || !row.RatioToBestKnown.Valid || row.RatioToBestKnown.V != 1 {
+		if !v.shown(row) || !row.RatioToBestKnown.Valid || row.RatioToBestKnown.V != 1 {
 			continue
 		}
 		if old := by[row.Instance]; old == nil || old.Kind != "exact" && row.Kind == "exact" {
@@ -186,7 +193,7 @@ func (v *views) worstAndBest(g *view) (worst, best *record.Ratio) {
 	clear := false
 	for _, row := range g.rows {
 		b := by[row.Instance]
-		if row.Kind != "online" || !shown(row) || b == nil || row.RatioToBestKnown.V <= 1 {
+		if row.Kind != "online" || !v.shown(row) || b == nil || row.RatioToBestKnown.V <= 1 {
 			continue
 		}
 		switch c := readable(v.piecesOf(row)); {

@@ -81,7 +81,7 @@ func (v *views) matrix() []block {
 			break
 		}
 		groups := v.groups[from:min(from+wide, len(v.groups))]
-		t := &htmlTable{Caption: "Instances with a verified schedule", Columns: []heading{{name: "method", left: true}}}
+		t := &htmlTable{Caption: fmt.Sprintf("Instances with a verified schedule, groups %d to %d", from+1, from+len(groups)), Columns: []heading{{name: "method", left: true}}}
 		columns := make([]map[string][2]int, len(groups))
 		for i := range groups {
 			t.Columns = append(t.Columns, heading{name: groups[i].short})
@@ -219,6 +219,8 @@ func runBlocks(run *record.Run) []block {
 			t.Rows = append(t.Rows, []cell{{name, ""}, {value, ""}})
 		}
 	}
+	add("result digest", m.ResultDigest)
+	add("plan", m.PlanID)
 	add("command", strings.Join(m.Execution.Command, " "))
 	add("bench", m.Versions.Bench)
 	add("revision", m.Versions.Revision)

@@ -180,7 +180,15 @@ func (v *views) ratioTables() []block {
 			blocks = append(blocks, block{List: []string{fmt.Sprintf("%d of %d groups are shown: bench report --format csv prints all", i, len(v.groups))}})
 			break
 		}
-		blocks = append(blocks, block{Table: g.summarySheet().table()})
+		t := g.summarySheet().table()
+		t.ID = v.groups[i].anchor()
+		bars := make([]bracket, len(g.Methods))
+		for k := range g.Methods {
+			a := &g.Methods[k]
+			bars[k] = newBracket(a.GeoMeanLeast, a.GeoMean, a.Denominator)
+		}
+		t.Bars, t.Scale = drawBrackets(bars)
+		blocks = append(blocks, block{Table: t})
 	}
 	return blocks
 }

@@ -34,6 +34,7 @@ type Group struct {
 	GPUs      Range       `json:"gpus"`
 	Servers   Range       `json:"servers"`
 	Load      *Loads      `json:"offered_load,omitempty"` // of the instances; missing if none has one
+	Best      *Verdict    `json:"best,omitempty"`         // of its policies
 	Methods   []Aggregate `json:"methods"`
 	Details   []Detail    `json:"details"`
 }
@@ -210,6 +211,7 @@ func newGroup(rows []*record.Ratio, params []record.Param) Group {
 		*of = append(*of, row)
 	}
 	g.Instances, g.Load = len(instances), NewLoads(loads)
+	g.Best = newVerdict(rows)
 	for _, of := range methods.values {
 		g.Methods = append(g.Methods, aggregate(*of, g.Instances)...)
 	}

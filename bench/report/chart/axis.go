@@ -89,22 +89,29 @@ func (s scaledTicks) Ticks(least, greatest float64) []plot.Tick {
 // timeTicks label seconds on a logarithmic axis at round numbers of units.
 type timeTicks struct{}
 
-// Ticks implements plot.Ticker.
+// Ticks implements plot.Ticker. Labels stand at least a sixth of the axis apart.
 func (timeTicks) Ticks(least, greatest float64) []plot.Tick {
 	var ticks []plot.Tick
-	for _, t := range []struct {
-		seconds float64
-		label   string
-	}{{1e-3, "1 ms"}, {1e-2, "10 ms"}, {0.1, "0.1 s"}, {1, "1 s"}, {10, "10 s"}, {60, "1 min"}, {600, "10 min"}, {3600, "1 h"}, {36000, "10 h"}, {4 * 86400, "4 d"},
-		{40 * 86400, "40 d"}, {400 * 86400, "400 d"}, {4000 * 86400, "4,000 d"}} {
-		if t.seconds >= least && t.seconds <= greatest {
-			ticks = append(ticks, plot.Tick{Value: t.seconds, Label: t.label})
-		}
+	decades := math.Log10(greatest / least)
+	steps := []float64{1, 10}
+	if decades < 2 {
+		steps = []float64{1, 2, 5, 10, 20, 30}
 	}
-	if len(ticks) > 7 { // every second has room
-		for i := range ticks {
-			if i%2 == 1 {
-				ticks[i].Label = ""
+	last := math.Inf(-1)
+	for _, u := range []struct {
+		unit
+		below float64 // multiples of it, from 1 on
+	}{{unit{"ms", 1e-3}, 1000}, {unit{"s", 1}, 60}, {unit{"min", 60}, 60}, {unit{"h", 3600}, 24}, {unit{"d", 86400}, math.Inf(1)}} {
+		for power := 1.0; power < min(u.below, 1e6); power *= 100 {
+			for _, s := range steps {
+				v := s * power
+				if t := v * u.seconds; v < u.below && t >= least && t <= greatest {
+					tick := plot.Tick{Value: t}
+					if at := math.Log10(t); at-last >= decades/6 {
+						tick.Label, last = label(v)+" "+u.name, at
+					}
+					ticks = append(ticks, tick)
+				}
 			}
 		}
 	}

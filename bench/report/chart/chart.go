@@ -192,7 +192,7 @@ func render(p *plot.Plot, key *legend, w, h vg.Length) ([]byte, error) {
 	p.Title.Text = broken(p.Title.Text, p.Title.TextStyle, w)
 	canvas := vgsvg.New(w, h+below)
 	all := draw.New(canvas)
-	p.Draw(draw.Crop(all, 0, -gap, below, 0)) // half of the last label stands right of the axis
+	p.Draw(draw.Crop(all, gap/2, -gap, below, -gap/2)) // half of the last labels stands beyond the axes
 	key.draw(draw.Crop(all, 0, 0, 0, -h))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {

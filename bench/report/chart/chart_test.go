@@ -222,7 +222,7 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	of := map[string]float64{"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
-	for _, span := range [][2]float64{{0.001, 1e8}, {2, 7}, {30, 1e6}, {100, 120}} {
+	for _, span := range [][2]float64{{0.001, 1e8}, {2, 7}, {30, 1e6}, {100, 3000}, {100, 120}} {
 		labelled := 0
 		for _, k := range (timeTicks{}).Ticks(span[0], span[1]) {
 			number, name, _ := strings.Cut(strings.ReplaceAll(k.Label, ",", ""), " ")
