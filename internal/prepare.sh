@@ -79,6 +79,21 @@ install_veripb() {
 	cargo install veripb --version "$version" --locked --quiet --root "$root"
 }
 
+# axe-core, with which a test looks for what keeps people from using the HTML report: the
+# script alone, out of a Python package that has it, kept where that test looks.
+install_axe() {
+	local root=${XDG_CACHE_HOME:-$HOME/.cache}/yardstick/axe-core-4.12.1 from
+	if [[ -e $root/axe.min.js ]]; then return 0; fi
+	echo "installing axe-core 4.12.1 with pip"
+	from=$(mktemp -d)
+	echo "axe-playwright-python==0.1.8 --hash=sha256:fdd263c998388f1a8e67cad02677e612d946248bd44d163be5e8650ea31f95f8" >"$from/requirements.txt"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --target "$from/package" -r "$from/requirements.txt" &&
+		mkdir -p "$root" && cp "$from/package/axe_playwright_python/axe.min.js" "$root"
+	local failed=$?
+	rm -rf "$from"
+	return $failed
+}
+
 recent_cargo() { # Rust 1.84 or later
 	[[ $(cargo --version 2>/dev/null) =~ ^cargo\ ([0-9]+)\.([0-9]+) ]] && ((BASH_REMATCH[1] > 1 || BASH_REMATCH[2] >= 84))
 }
@@ -122,6 +137,7 @@ install_packages
 if [[ ${1:-build} == test ]]; then
 	install_python
 	install_veripb || echo "going on without veripb (cargo install veripb --version 3.0.2 --locked, Rust 1.84 or later): the tests that have it check proofs are skipped" >&2
+	install_axe || echo "going on without axe-core: the test that looks for what keeps people from using the HTML report is skipped" >&2
 	# The test that opens the HTML report in a browser is skipped without one.
 	if ! command -v chromium >/dev/null; then
 		(packages=(chromium) && install_packages) || echo "going on without chromium: the tests of the HTML report in a browser are skipped" >&2
