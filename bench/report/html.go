@@ -31,9 +31,9 @@ type page struct {
 	Facts       []string
 	Alert       []string // contradictions
 	Verdicts    *htmlTable
-	VerdictNote string
+	VerdictNote string // "" for a page without verdicts
 	Sections    []section
-	Data        any // for programs: the report without its rows
+	Data        any // for programs: the report without its rows; nil for none
 }
 
 // section is a chapter of the page; one without blocks says in Intro why.
@@ -108,12 +108,26 @@ func writeHTML(w io.Writer, run *record.Run) error {
 	return t.Execute(w, p)
 }
 
+// blankPage is a page without sections.
+func blankPage(title string, facts []string) *page {
+	hash := sha256.Sum256([]byte(pageScript))
+	return &page{Title: title, Facts: facts, Style: template.CSS(pageStyle), Script: template.JS(pageScript),
+		ScriptHash: "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"}
+}
+
+// First is the id of the first section.
+func (p *page) First() string {
+	if p.VerdictNote != "" {
+		return "best"
+	}
+	return p.Sections[0].ID
+}
+
 func newPage(run *record.Run) (*page, error) {
 	r := New(run)
 	v := newViews(run, r)
-	hash := sha256.Sum256([]byte(pageScript))
-	p := &page{Title: pageTitle(r), Style: template.CSS(pageStyle), Script: template.JS(pageScript), ScriptHash: "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",
-		Facts: facts(run), Alert: problemLines(r.Contradictions), Verdicts: v.verdictTable(), VerdictNote: verdictNote}
+	p := blankPage(pageTitle(r), facts(run))
+	p.Alert, p.Verdicts, p.VerdictNote = problemLines(r.Contradictions), v.verdictTable(), verdictNote
 	p.add("ratios", "Ratios and their denominators", ratioIntro, v.ratioTables())
 	p.Sections[0].More = r.legend()
 	p.add("status", "Statuses and failures", "How every method ended on every instance. A method without a verified schedule counts as not solved.", v.statusTables())

@@ -122,7 +122,7 @@ func TestLibraryTable(t *testing.T) {
 	if out := exits(t, exitOK, "library", "check", "-q", lib); !strings.Contains(out, "1 instance checked, all hold: 1 optimal") {
 		t.Error(out)
 	}
-	for format, want := range map[string]string{"table": "1 optimal", "md": "| " + libraryEntry, "json": `"status": "optimal"`, "latex": `\begin{tabular}`} {
+	for format, want := range map[string]string{"table": "1 optimal", "md": "| " + libraryEntry, "json": `"status": "optimal"`, "latex": `\begin{tabular}`, "html": `class="good">optimal`} {
 		if out := exits(t, exitOK, "library", "table", "--format", format, "-q", lib); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", format, out)
 		}

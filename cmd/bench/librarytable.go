@@ -16,6 +16,7 @@ import (
 
 	"yardstick/bench/library"
 	"yardstick/bench/record"
+	"yardstick/bench/report"
 	"yardstick/internal/input"
 	"yardstick/internal/output"
 	"yardstick/sched"
@@ -133,19 +134,20 @@ func (a *app) libraryTableCommand() *cobra.Command {
 		Use:   "table [NAME...]",
 		Short: "The table of best-known values, made by verifying every file",
 		Long: `Verifies the files of the instances whose names begin as given, or of all, and makes
-the table of what they prove. Formats: table, md, csv, json, arrow and latex, which is
-the protocol's summary for papers. library/table.csv is such a table: bench library
+the table of what they prove. Formats: table, md, csv, json, arrow; html, a page with the
+gap against the size; and latex, which is the protocol's summary for papers. library/table.csv is such a table: bench library
 check says whether it is still what the files prove.`,
 		Example: `  bench library table gang-000010
   bench library table --format csv -o library/table.csv
+  bench library table --format html -o library.html
   bench library table --format latex`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			report, err := a.checkEntries(c.Context(), f.open(), args, workers, quiet)
+			checked, err := a.checkEntries(c.Context(), f.open(), args, workers, quiet)
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return writeLibraryTable(w, report.Rows, format, width) }
+			write := func(w io.Writer) error { return writeLibraryTable(w, f.open(), checked.Rows, format, width) }
 			if out == "" && format == "arrow" {
 				return usageError("--format arrow writes no text: name a file with -o")
 			}
@@ -157,11 +159,11 @@ check says whether it is still what the files prove.`,
 			if err != nil {
 				return err
 			}
-			return a.endCheck(report)
+			return a.endCheck(checked)
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&format, "format", format, paperFormats+"; arrow")
+	c.Flags().StringVar(&format, "format", format, paperFormats+"; arrow, html")
 	addWidth(c, &width)
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
 	c.Flags().VarP(between(1, maxWorkers, &workers), "jobs", "j", "checks at a time (default one per core)")
@@ -202,12 +204,14 @@ func (a *app) endCheck(r *library.Report) error {
 }
 
 // writeLibraryTable writes the table in a format.
-func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string, width float64) error {
+func writeLibraryTable(w io.Writer, l *library.Library, rows []record.LibraryRow, format string, width float64) error {
 	switch format {
 	case "arrow":
 		return record.WriteLibrary(w, rows)
 	case "latex":
 		return libraryPaper(rows, width).write(w, format)
+	case "html":
+		return writeLibraryPage(w, l, rows)
 	}
 	t := &listing{right: map[string]bool{}, hidden: map[string]bool{}}
 	for _, column := range record.LibraryTable().Columns {
@@ -236,6 +240,23 @@ func writeLibraryTable(w io.Writer, rows []record.LibraryRow, format string, wid
 	_, err := fmt.Fprintf(w, "\n%s: %d optimal (%s with a proof for strangers), %d within 1 %%, %d open, %d with one side; median gap %.3f %%, up to 1,000 jobs %.3f %%; shifted geometric mean %.3f %%\n",
 		output.Count(b.Instances, "instance"), b.Optimal, output.Count(b.Proofs, "bound"), b.Close, b.Open, b.Partial, 100*b.Median, 100*b.MedianTo1000, 100*b.Mean)
 	return err
+}
+
+// writeLibraryPage writes the page of the library.
+func writeLibraryPage(w io.Writer, l *library.Library, rows []record.LibraryRow) error {
+	summary, b := libraryPaper(rows, 0), library.Sum(rows)
+	page := &report.Library{Columns: summary.columns, Summary: summary.rows, Rows: rows, Facts: []string{
+		fmt.Sprintf("%d instances: %d optimal, %d within 1 %%, %d open, %d with one side", b.Instances, b.Optimal, b.Close, b.Open, b.Partial),
+		output.Count(b.Proofs, "bound") + " with a proof for strangers",
+		"shifted geometric mean of the gaps " + sharePercent(b.Mean),
+		"median gap up to 1,000 jobs " + sharePercent(b.MedianTo1000),
+	}}
+	if entries, err := l.Entries(); err == nil {
+		if v, err := l.Version(entries); err == nil {
+			page.Facts = append(page.Facts, fmt.Sprintf("version %d, digest %s", v.Version, v.Digest))
+		}
+	}
+	return report.WriteLibrary(w, page)
 }
 
 // libraryPaper is the summary of the protocol: a row for each model and size.
@@ -334,7 +355,7 @@ func (a *app) checkWhole(l *library.Library, r *library.Report) {
 		return
 	}
 	var want bytes.Buffer
-	fail(writeLibraryTable(&want, r.Rows, "csv", 0))
+	fail(writeLibraryTable(&want, l, r.Rows, "csv", 0))
 	if len(r.Failed) == 0 && len(r.Absent) == 0 && !bytes.Equal(text, want.Bytes()) {
 		fail(fmt.Errorf("%s is not what the files prove: bench library table --format csv -o %s", path, path))
 	}
