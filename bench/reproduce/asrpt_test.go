@@ -67,6 +67,13 @@ func TestASRPTSweep(t *testing.T) {
 	if got := strings.Join(out.Notes, "\n"); !strings.Contains(got, "Ours, pai, total-jct less than the five baselines: A-SRPT, tau 1 between 66.7 % and 85.7 %") {
 		t.Error(got)
 	}
+	for _, want := range []Number{{"pai: A-SRPT, tau 1, below WCS-Duration at 50 Gbps, %", "12", 100 * (1 - 1.0/5)}, {"pai: A-SRPT, tau 1, most below a baseline at 1 Gbps, %", "92", 600.0 / 7}} {
+		if !slices.ContainsFunc(out.Numbers, func(n Number) bool {
+			return n.Statement == want.Statement && n.Theirs == want.Theirs && math.Abs(n.Ours-want.Ours) < 1e-9
+		}) {
+			t.Errorf("%+v lacks %+v", out.Numbers, want)
+		}
+	}
 	want := Ordering{"pai, cluster.inter 1Gbps: A-SRPT, tau 1, below the best baseline", 3.6e6, 3 * 3.6e6}
 	if !slices.Contains(out.Orderings, want) {
 		t.Errorf("%+v lacks %+v", out.Orderings, want)

@@ -3,7 +3,6 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -51,7 +50,10 @@ func asrptTable2(ctx context.Context, in Input) (*Output, error) {
 		placing.Formulated(suite.MethodRef{Name: "ILP"}, "1", "ILP", placing.Alpha, placement.OneHotAlpha, branch.New(lpsolve.LP{})),
 	}
 	table := Table{Title: fmt.Sprintf("Means over %d fragmentations: iteration time and time to place, both in ms", cases),
-		Columns: []string{"model", "method", "iteration", "paper", "placing", "paper", "optimum proven"}}
+		Columns: []string{"model, method", "iteration", "paper", "placing", "paper", "placed", "optimum proven"}}
+	out := &Output{Notes: []string{
+		"Paper: Heavy-Edge is 6 % above the optimum for VGG19 and meets it for GPT-175B, in under 2 ms against 55 s and 2.3 s.",
+	}}
 	making := &maker{Parts: in.Parts, total: len(asrptPlacedModels()) * cases * len(methods)}
 	for _, m := range asrptPlacedModels() {
 		all, err := asrptCases(m, cases, in.Seed)
@@ -68,33 +70,38 @@ func asrptTable2(ctx context.Context, in Input) (*Output, error) {
 				results[k] = append(results[k], r)
 			}
 		}
+		times, walls := make([]float64, len(methods)), make([]float64, len(methods)) // means in ms
 		for k, method := range methods {
-			alpha, wall, n, proven := 0.0, 0.0, 0, 0
+			wall, n, proven := 0.0, 0, 0
 			for _, r := range results[k] {
 				wall += r.Wall.Seconds() * 1e3 / float64(cases)
 				if r.Alpha != nil {
 					a, _ := r.Alpha.Float64()
-					alpha += a * 1e3
+					times[k] += a * 1e3
 					n++
 				}
 				if r.Optimal {
 					proven++
 				}
 			}
+			times[k] /= float64(n)
+			walls[k] = wall
 			published := m.published[2:]
 			if k == 0 {
 				published = m.published[:2]
 			}
-			row := []string{m.model, method.Name(), number(alpha/math.Max(float64(n), 1), 2), published[0], number(wall, 3), published[1], fmt.Sprintf("%d/%d", proven, cases)}
-			if n < cases {
-				row[2] += fmt.Sprintf(" (%d of %d)", n, cases)
-			}
-			table.Rows = append(table.Rows, row)
+			table.Rows = append(table.Rows, []string{m.model + ", " + method.Name(), number(times[k], 2), published[0], number(wall, 3), published[1], fmt.Sprintf("%d/%d", n, cases), fmt.Sprintf("%d/%d", proven, cases)})
 		}
+		number := Number{m.model + ": iteration of Heavy-Edge above the optimum, %", "6", 100 * (times[0]/times[1] - 1)}
+		if m.model == "gpt-175b" {
+			number = Number{m.model + ": Heavy-Edge places so many times faster than the integer program", "1500", walls[2] / walls[0]}
+		}
+		out.Numbers = append(out.Numbers, number)
+		out.Orderings = append(out.Orderings, Ordering{m.model + ": the optimum below Heavy-Edge", times[1], times[0]}, Ordering{m.model + ": Heavy-Edge places faster than the search", walls[0], walls[1]},
+			Ordering{m.model + ": the search proves its optima faster than the integer program", walls[1], walls[2]})
 	}
-	return &Output{Tables: []Table{table}, Notes: []string{
-		"Paper: Heavy-Edge is 6 % above the optimum for VGG19 and meets it for GPT-175B, in under 2 ms against 55 s and 2.3 s.",
-	}}, nil
+	out.Tables = []Table{table}
+	return out, nil
 }
 
 // asrptPlacing is what one method came to on one case.

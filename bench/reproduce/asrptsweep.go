@@ -40,6 +40,7 @@ func asrptSweep(param, axis string) func(context.Context, Input) (*Output, error
 					out.Figures = append(out.Figures, s.figure(axis))
 					out.Notes = append(out.Notes, s.ours(&less))
 					out.Orderings = append(out.Orderings, s.orderings()...)
+					out.Numbers = append(out.Numbers, s.numbers()...)
 				}
 			}
 		}
@@ -139,6 +140,42 @@ func (s *asrptSwept) orderings() []Ordering {
 		add("A-SRPT, tau 1, below SPJF", v, cost("a-srpt"), cost("spjf"))
 		add("A-SRPT, tau 100 below tau 1", v, cost("a-srpt "+asrptPatience), cost("a-srpt"))
 		add("every other baseline below SPJF", v, second, cost("spjf"))
+	}
+	return list
+}
+
+// numbers are the reductions that the paper's text states, in percent, with either tau: of
+// Figures 6 and 7 the least and the greatest against any baseline anywhere, of Figure 8 that
+// against WCS-Duration at 50 Gbps, and the greatest at 1 Gbps.
+func (s *asrptSwept) numbers() []Number {
+	var list []Number
+	for _, own := range s.ran(asrptVariants()[:2]) {
+		costs, least, most := asrptCosts(s.rows[own.method], s.param), math.Inf(1), math.Inf(-1)
+		add := func(claim, theirs string, less float64) {
+			list = append(list, Number{fmt.Sprintf("%s: %s, %s, %%", s.family, own.name, claim), theirs, 100 * less})
+		}
+		for _, m := range s.ran(asrptBaselines()) {
+			theirs := asrptCosts(s.rows[m.method], s.param)
+			for _, v := range s.values {
+				less := 1 - costs[v]/theirs[v]
+				if s.param == "cluster.inter" && m.method == "wcs-duration" && v == "50Gbps" {
+					add("below WCS-Duration at 50 Gbps", "12", less)
+				}
+				if s.param != "cluster.inter" || v == "1Gbps" {
+					least, most = min(least, less), max(most, less)
+				}
+			}
+		}
+		switch s.param {
+		case "slice.jobs":
+			add("least below a baseline", "31", least)
+			add("most below a baseline", "91", most)
+		case "singleShare":
+			add("least below a baseline", "16", least)
+			add("most below a baseline", "57", most)
+		case "cluster.inter":
+			add("most below a baseline at 1 Gbps", "92", most)
+		}
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,18 +72,32 @@ func lazerItem(t *testing.T, name string, runs ...*record.Run) string {
 func TestLazerByHand(t *testing.T) {
 	run := lazerRecords()
 	for name, want := range map[string][]string{
-		"lazer-fig3": {"SJF|72.0|1.0×|1.0×|0.0|12.0|60.0|0.0|102.0|0.0|12.0|90.0|0.0", "SRTF|72.0|1.0×|1.6×|0.0|12.0|60.0|0.0|147.0|30.0|27.0|90.0|0.0"},
+		"lazer-fig3": {"SJF|72.0|1.00×|–|0.0|12.0|60.0|0.0|102.0|0.0|12.0|90.0|0.0", "SRTF|72.0|1.00×|1.6×|0.0|12.0|60.0|0.0|147.0|30.0|27.0|90.0|0.0"},
 		// SRTF holds 2·72 + 132 + 30 GPU-seconds, of which 30 are lost.
 		"lazer-fig4": {"SJF|0|0.0|0|0.00 %|–", "SRTF|1|0.0|0|9.80 %|10 %", "Pollux|2|0.0|0|0.00 %|13 %"},
-		"lazer-fig5": {"SJF|0.0|–|1.0×|0.0|–|0.0|–", "Optimus|0.0|–|34.5×|240.0|–|120.0|–"},
-		"lazer-fig8abc": {"SJF|1.0×|1.3×|0.3×|1.16×|–|1.8×|0.0×|1.1×|0.0|0|0.0|0|≤1.000|≤1.000",
-			"SRTF|1.0×|1.5×|0.5×|1.2×|–|2.4×|0.2×|1.1×|0.5|2.03|0.5|5.1|≤1.125|≤1.125", "Lazer|1.0×|1×|1.0×|1×|–|1×|1.0×|1×|0.0|0|0.0|0|≤1.625|≤1.625"},
+		"lazer-fig5": {"SJF|0.0|–|–|0.0|–|0.0|–", "Optimus|0.0|–|34.5×|240.0|–|120.0|–"},
+		"lazer-fig8abc": {"SJF|1.00×|1.3×|0.31×|1.16×|–|1.8×|0.00×|1.1×|0.0|–|0.0|–|0.0|0.0|0.00 %|≤1.000|≤1.000", // of SRTF's two jobs one lost 30 s
+			"SRTF|1.00×|1.5×|0.51×|1.2×|–|2.4×|0.20×|1.1×|0.0|2.03|0.5|5.1|0.5|0.5|50.00 %|≤1.125|≤1.125", "Lazer|1.00×|–|1.00×|–|–|–|1.00×|–|0.0|0|0.0|0|0.0|0.0|0.00 %|≤1.625|≤1.625"},
 	} {
 		got := lazerItem(t, name, run)
 		for _, line := range want {
 			if !strings.Contains(got, line+"\n") {
 				t.Errorf("%s lacks %q:\n%s", name, line, got)
 			}
+		}
+	}
+	item, err := Find("lazer-fig3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := item.Make(context.Background(), Input{Runs: []*record.Run{run}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []Number{{"Startup 3s. SRTF: loading added to SJF's, s", "113", 0}, {"Startup 3s. Pollux: waiting of the JCT, %", "31", 0},
+		{"Startup 3s. preemptive schedulers: mean of the loading over SJF's", "20.6", 1}, {"Startup 3s. all five: mean of pausing, s", "8", 0}} {
+		if !slices.Contains(out.Numbers, want) {
+			t.Errorf("%v lacks %v", out.Numbers, want)
 		}
 	}
 	got := lazerItem(t, "lazer-table2", run, run, &record.Run{})

@@ -125,5 +125,5 @@ func lazerFactor(a, b float64) string {
 	if b == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f×", a/b)
+	return fmt.Sprintf("%.2f×", a/b)
 }

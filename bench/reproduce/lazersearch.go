@@ -99,6 +99,8 @@ func lazerFig8e(ctx context.Context, in Input) (*Output, error) {
 		Columns: []string{"load", "search", "best after 10", "after 50", "after 100", "mean of the 100", "in use after them"}}
 	var figures []chart.Figure
 	var notes []string
+	var numbers []Number
+	var orderings []Ordering
 	startups, searches := []sched.Time{3 * sched.Second, 100 * sched.Second}, []string{"Bayesian optimisation", "random", "grid"}
 	making := &maker{Parts: in.Parts, total: len(startups) * (1 + len(searches))}
 	for _, startup := range startups {
@@ -115,6 +117,7 @@ func lazerFig8e(ctx context.Context, in Input) (*Output, error) {
 		futile := len(f) - first
 		notes = append(notes, fmt.Sprintf("Load %s: F is 0 in %.1f %% of %d decisions, its mean is %.2f s.", load, 100-100*float64(futile)/float64(len(f)), len(f), lazerMean(f)))
 		figure := chart.Figure{Title: "Best f so far, loads of " + load, X: "searches", Y: "f (s)"}
+		var best, used []float64 // of the searches, after 100 decisions
 		for m, name := range searches {
 			r, err := part(ctx, making, name+", load "+load, func() (lazerResult, error) {
 				outcomes, err := decisions()
@@ -126,6 +129,8 @@ func lazerFig8e(ctx context.Context, in Input) (*Output, error) {
 			if err != nil {
 				return nil, err
 			}
+			best = append(best, r.Best[99])
+			used = append(used, r.Used)
 			table.Rows = append(table.Rows, []string{load, name, fmt.Sprintf("%.2f", r.Best[9]), fmt.Sprintf("%.2f", r.Best[49]), fmt.Sprintf("%.2f", r.Best[99]), fmt.Sprintf("%.2f", r.Mean), fmt.Sprintf("%.2f", r.Used)})
 			line := chart.Line{Name: name, Style: chart.Steps}
 			for k, v := range r.Best {
@@ -140,10 +145,16 @@ func lazerFig8e(ctx context.Context, in Input) (*Output, error) {
 		table.Rows = append(table.Rows, []string{load, "X = 0, which is SRTF", "", "", "", "", fmt.Sprintf("%.2f", lazerMean(f))},
 			[]string{load, "best constant in hindsight", "", "", "", "", fmt.Sprintf("%.2f", off)})
 		figures = append(figures, figure)
+		for k, theirs := range []string{"1.5", "1.4"} {
+			numbers = append(numbers, Number{fmt.Sprintf("load %s: best of %s over that of Bayesian optimisation", load, searches[k+1]), theirs, best[k+1] / best[0]})
+			orderings = append(orderings, Ordering{fmt.Sprintf("load %s, best after 100: Bayesian optimisation below %s", load, searches[k+1]), best[0], best[k+1]},
+				Ordering{fmt.Sprintf("load %s, in use: Bayesian optimisation below %s", load, searches[k+1]), used[0], used[k+1]})
+		}
+		orderings = append(orderings, Ordering{fmt.Sprintf("load %s, in use: Bayesian optimisation below X = 0", load), used[0], lazerMean(f)})
 	}
 	notes = append(notes, "The paper: the best f of Bayesian optimisation is 1.5 and 1.4 times below those of random and grid search after 100 searches.",
 		"The best f over all decisions says little where F is mostly 0: a search that starts at X = 0, as the grid does, has found f = 0 at once. What counts is f in use.")
-	return &Output{Tables: []Table{table}, Figures: figures, Notes: notes}, nil
+	return &Output{Tables: []Table{table}, Figures: figures, Notes: notes, Numbers: numbers, Orderings: orderings}, nil
 }
 
 // lazerDelays returns what the decisions would have had to be deferred by, in seconds,

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -32,7 +33,7 @@ func lazerTable2(_ context.Context, in Input) (*Output, error) {
 		measured[i] = lazerMeasure(in.Runs[i])
 	}
 	published := lazerPublished()
-	for _, metric := range []string{"JCT", "Waiting time", "Futile preemption"} {
+	for _, metric := range []string{"JCT", "Waiting time", lazerFutile} {
 		for i, trace := range traces {
 			for _, startup := range lazerStartups() {
 				ours, ran := []string{metric, trace.name, startup}, false
@@ -48,7 +49,7 @@ func lazerTable2(_ context.Context, in Input) (*Output, error) {
 				if ran {
 					table.Rows = append(table.Rows, ours)
 				}
-				if metric != "Futile preemption" { // of most jobs there is none
+				if metric != lazerFutile { // of most jobs there is none
 					out.lazerAhead(measured[i], trace.name, startup, metric)
 				}
 			}
@@ -64,8 +65,65 @@ func lazerTable2(_ context.Context, in Input) (*Output, error) {
 			}
 		}
 	}
+	for _, startup := range []string{"3s", "100s"} {
+		out.Numbers = append(out.Numbers, lazerFactors(measured, startup)...)
+	}
 	out.Tables = []Table{table, ratios}
 	return out, nil
+}
+
+// lazerFutile is the metric of Table 2 that counts loads which were cut short.
+const lazerFutile = "Futile preemption"
+
+// lazerStated are the factors over Lazer that the text of section 5.3 states: by trace and metric
+// at the median and the 95th percentile.
+func lazerStated() []struct {
+	trace, metric, scheduler, theirs string
+	p                                float64
+} {
+	return []struct {
+		trace, metric, scheduler, theirs string
+		p                                float64
+	}{
+		{"Earth", "JCT", "SJF", "1.2", 0.5}, {"Earth", "JCT", "Optimus", "2.4", 0.5}, {"Earth", "JCT", "SJF", "1.2", 0.95}, {"Earth", "JCT", "Pollux", "9.2", 0.95},
+		{"Saturn", "JCT", "SJF", "1.9", 0.5}, {"Saturn", "JCT", "Optimus", "3.5", 0.5}, {"Saturn", "JCT", "Muri", "1.9", 0.95}, {"Saturn", "JCT", "Pollux", "171.3", 0.95},
+		{"Uranus", "JCT", "SRTF", "1.6", 0.5}, {"Uranus", "JCT", "SJF", "2.5", 0.5}, {"Uranus", "JCT", "Optimus", "2.3", 0.95}, {"Uranus", "JCT", "SJF", "233.3", 0.95},
+		{"Earth", "Waiting time", "SJF", "2", 0.5}, {"Earth", "Waiting time", "Optimus", "69", 0.5}, {"Earth", "Waiting time", "SJF", "46", 0.95}, {"Earth", "Waiting time", "Pollux", "1516", 0.95},
+		{"Saturn", "Waiting time", "Muri", "72", 0.95}, {"Saturn", "Waiting time", "Pollux", "11690", 0.95},
+		{"Uranus", "Waiting time", "SRTF", "9", 0.5}, {"Uranus", "Waiting time", "Optimus", "44", 0.5}, {"Uranus", "Waiting time", "Optimus", "10", 0.95}, {"Uranus", "Waiting time", "SJF", "1897", 0.95},
+	}
+}
+
+// lazerFactors lays ours beside them, and beside the futile preemption of SRTF and Pollux over
+// Lazer's, a mean over the traces.
+func lazerFactors(measured []map[lazerKey]*lazerTimes, startup string) []Number {
+	method := map[string]string{}
+	for _, s := range lazerSchedulers() {
+		method[s.name] = s.method
+	}
+	over := func(trace int, metric, scheduler string, p float64) float64 {
+		own, other := measured[trace][lazerKey{"lazer", startup}], measured[trace][lazerKey{method[scheduler], startup}]
+		if own == nil || other == nil {
+			return math.NaN()
+		}
+		return other.metric(metric, p) / own.metric(metric, p)
+	}
+	var list []Number
+	for _, s := range lazerStated() {
+		i := slices.IndexFunc(lazerTraces(), func(t lazerTrace) bool { return t.name == s.trace })
+		list = append(list, Number{fmt.Sprintf("%s, startup %s, %s P%.0f: %s over Lazer", s.trace, startup, s.metric, 100*s.p, s.scheduler), s.theirs, over(i, s.metric, s.scheduler, s.p)})
+	}
+	for _, s := range []struct {
+		scheduler, theirs string
+		p                 float64
+	}{{"SRTF", "23", 0.5}, {"Pollux", "56", 0.5}, {"SRTF", "41", 0.95}, {"Pollux", "67", 0.95}} {
+		mean := 0.0
+		for i := range measured {
+			mean += over(i, lazerFutile, s.scheduler, s.p) / float64(len(measured))
+		}
+		list = append(list, Number{fmt.Sprintf("startup %s, %s P%.0f: %s over Lazer, mean of the traces", startup, lazerFutile, 100*s.p, s.scheduler), s.theirs, mean})
+	}
+	return list
 }
 
 // lazerAhead states that Lazer is below all others at the median and at the 95th
@@ -126,6 +184,14 @@ func lazerEach(run *record.Run, item func(at func(method string) *lazerTimes) *O
 			f.Title += ", startup " + startup
 			all.Figures = append(all.Figures, f)
 		}
+		for _, x := range out.Orderings {
+			x.Claim = "Startup " + startup + ". " + x.Claim
+			all.Orderings = append(all.Orderings, x)
+		}
+		for _, n := range out.Numbers {
+			n.Statement = "Startup " + startup + ". " + n.Statement
+			all.Numbers = append(all.Numbers, n)
+		}
 		all.Notes = out.Notes
 	}
 	return all
@@ -139,7 +205,7 @@ func lazerFig3(_ context.Context, in Input) (*Output, error) {
 func lazerFig3At(at func(method string) *lazerTimes) *Output {
 	table := Table{Title: "Seconds; each of the four has a median of its own, and the four means add up to the mean JCT",
 		Columns: []string{"scheduler", "JCT P50", "over SJF", "paper", "wait P50", "load P50", "train P50", "pause P50", "JCT mean", "wait", "load", "train", "pause"}}
-	published := map[string]string{"SJF": "1.0×", "SRTF": "1.6×", "Pollux": "2.1×", "Muri": "2.1×", "Optimus": "2.6×"}
+	published := map[string]string{"SRTF": "1.6×", "Pollux": "2.1×", "Muri": "2.1×", "Optimus": "2.6×"}
 	figure := chart.Figure{Title: "JCT, Earth", X: "JCT (s)", Y: "share of the jobs", LogX: true}
 	var base float64
 	for _, s := range lazerSchedulers() {
@@ -161,11 +227,44 @@ func lazerFig3At(at func(method string) *lazerTimes) *Output {
 		table.Rows = append(table.Rows, row)
 		figure.Lines = append(figure.Lines, lazerCumulative(s.name, t.jct))
 	}
-	return &Output{Tables: []Table{table}, Figures: []chart.Figure{figure}, Notes: []string{
+	return &Output{Tables: []Table{table}, Figures: []chart.Figure{figure}, Numbers: lazerFig3Numbers(at), Notes: []string{
 		"The paper says that preemption adds 126, 113, 44 and 26 s of loading to the median (Pollux, SRTF, Muri, Optimus), and that preemptive schedulers have 20.6 times the loading of SJF on average. " +
 			"Both hold only if SJF's is (126+113+44+26)/4/19.6 = 3.9 s: one load. SRTF would then load the median job thirty times, within a training time of four minutes.",
 		"Its factors over SJF at the median differ from those of its own Table 2 on the same trace, 7.4, 9.9, 8.2 and 10.8 over 5.6 minutes: 1.3, 1.8, 1.5 and 1.9.",
 	}}
+}
+
+// lazerFig3Numbers are those of section 3.2's text, of medians, which the figure shows: what
+// preemptive schedulers add to SJF's loading, and what waiting and pausing are of the JCT.
+func lazerFig3Numbers(at func(method string) *lazerTimes) []Number {
+	median := func(list []float64) float64 { return lazerQuantile(list, 0.5) }
+	var list []Number
+	added := map[string]string{"SRTF": "113", "Pollux": "126", "Muri": "44", "Optimus": "26"}
+	waited := map[string]string{"SJF": "5", "Pollux": "31", "Muri": "49", "Optimus": "61"}
+	var base *lazerTimes
+	loads, waits, pauses, jcts := 0.0, 0.0, 0.0, 0.0
+	for _, s := range lazerSchedulers() {
+		t := at(s.method)
+		if t == nil || s.name == "Lazer" {
+			continue
+		}
+		if s.name == "SJF" {
+			base = t
+		}
+		if theirs := waited[s.name]; theirs != "" {
+			list = append(list, Number{s.name + ": waiting of the JCT, %", theirs, 100 * median(t.wait) / median(t.jct)})
+		}
+		pauses, jcts = pauses+median(t.pause)/5, jcts+median(t.jct)/5
+		if theirs := added[s.name]; theirs != "" && base != nil {
+			list = append(list, Number{s.name + ": loading added to SJF's, s", theirs, median(t.load) - median(base.load)})
+			loads, waits = loads+median(t.load)/4, waits+median(t.wait)/4
+		}
+	}
+	if base == nil {
+		return nil
+	}
+	return append(list, Number{"preemptive schedulers: mean of the loading over SJF's", "20.6", loads / median(base.load)}, Number{"preemptive schedulers: mean of the waiting over SJF's", "19", waits / median(base.wait)},
+		Number{"all five: mean of pausing, s", "8", pauses}, Number{"all five: mean of pausing over that of the JCT, %", "1.6", 100 * pauses / jcts})
 }
 
 // lazerFig4 is the share of the GPU time lost to futile preemptions.
@@ -193,7 +292,7 @@ func lazerFig5(_ context.Context, in Input) (*Output, error) {
 
 func lazerFig5At(at func(method string) *lazerTimes) *Output {
 	table := Table{Title: "Waiting time, seconds", Columns: []string{"scheduler", "P50", "over SJF", "paper", "P95", "over SJF", "mean", "over SJF"}}
-	published := map[string]string{"SJF": "1.0×", "Pollux": "14.2×", "Muri": "22.2×", "Optimus": "34.5×"}
+	published := map[string]string{"Pollux": "14.2×", "Muri": "22.2×", "Optimus": "34.5×"}
 	figure := chart.Figure{Title: "Waiting time, Earth", X: "waiting time (s)", Y: "share of the jobs"}
 	base := at(lazerSchedulers()[0].method)
 	for _, s := range lazerSchedulers() {
@@ -216,14 +315,15 @@ func lazerFig8abc(_ context.Context, in Input) (*Output, error) {
 }
 
 func lazerFig8abcAt(at func(method string) *lazerTimes) *Output {
-	table := Table{Title: "Over Lazer; futile-preemption time in minutes, over the jobs with any", Columns: []string{"scheduler", "JCT P50", "paper", "JCT P95", "paper", "wait P50", "paper", "wait P95", "paper",
-		"futile P50", "paper", "futile P95", "paper", "total JCT", "total completion"}}
+	table := Table{Title: "Over Lazer; futile-preemption time in minutes, over all jobs and over those with any", Columns: []string{"scheduler", "JCT P50", "paper", "JCT P95", "paper", "wait P50", "paper", "wait P95", "paper",
+		"futile P50", "paper", "futile P95", "paper", "of those with any, P50", "P95", "jobs with any", "total JCT", "total completion"}}
 	published := map[string][]string{
-		"SJF": {"1.3×", "1.16×", "1.8×", "1.1×", "0", "0"}, "SRTF": {"1.5×", "1.2×", "2.4×", "1.1×", "2.03", "5.1"},
+		"SJF": {"1.3×", "1.16×", "1.8×", "1.1×", "–", "–"}, "SRTF": {"1.5×", "1.2×", "2.4×", "1.1×", "2.03", "5.1"},
 		"Pollux": {"2.1×", "1.4×", "4×", "1.3×", "8.47", "8.53"}, "Muri": {"5.3×", "2.9×", "13×", "3×", "–", "–"},
-		"Optimus": {"8.8×", "3.8×", "22.2×", "4×", "–", "–"}, "Lazer": {"1×", "1×", "1×", "1×", "0", "0"},
+		"Optimus": {"8.8×", "3.8×", "22.2×", "4×", "–", "–"}, "Lazer": {"–", "–", "–", "–", "0", "0"},
 	}
 	base := at("lazer")
+	out := &Output{}
 	for _, s := range lazerSchedulers() {
 		t := at(s.method)
 		if t == nil || base == nil {
@@ -233,11 +333,21 @@ func lazerFig8abcAt(at func(method string) *lazerTimes) *Output {
 		row := []string{s.name,
 			lazerFactor(lazerQuantile(t.jct, 0.5), lazerQuantile(base.jct, 0.5)), paper[0], lazerFactor(lazerQuantile(t.jct, 0.95), lazerQuantile(base.jct, 0.95)), paper[1],
 			lazerFactor(lazerQuantile(t.wait, 0.5), lazerQuantile(base.wait, 0.5)), paper[2], lazerFactor(lazerQuantile(t.wait, 0.95), lazerQuantile(base.wait, 0.95)), paper[3],
-			lazerMinutes(lazerQuantile(t.futile, 0.5)), paper[4], lazerMinutes(lazerQuantile(t.futile, 0.95)), paper[5],
+			lazerMinutes(t.metric(lazerFutile, 0.5)), paper[4], lazerMinutes(t.metric(lazerFutile, 0.95)), paper[5],
+			lazerMinutes(lazerQuantile(t.futile, 0.5)), lazerMinutes(lazerQuantile(t.futile, 0.95)), lazerPercent(float64(len(t.futile)), float64(len(t.jct))),
 			t.ratio(sched.TotalJCT), t.ratio(sched.TotalCompletion)}
 		table.Rows = append(table.Rows, row)
+		if t == base {
+			continue
+		}
+		for _, metric := range []string{"JCT", "Waiting time"} {
+			for _, p := range []float64{0.5, 0.95} {
+				out.Orderings = append(out.Orderings, Ordering{fmt.Sprintf("%s P%.0f: Lazer below %s", metric, 100*p, s.name), base.metric(metric, p), t.metric(metric, p)})
+			}
+		}
 	}
-	return &Output{Tables: []Table{table}}
+	out.Tables = []Table{table}
+	return out
 }
 
 // lazerLoads shows what deferring does as loads take longer, and what the predicted

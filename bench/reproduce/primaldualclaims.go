@@ -37,6 +37,30 @@ func primalDualBelow(curves []primalDualCurve, axis string) []Ordering {
 	return list
 }
 
+// primalDualBest says that A_online, as certified and literal, is at least the 30 % of Figure 2
+// below every other scheduler at every place: its most over another is below 0.7.
+func primalDualBest(curves []primalDualCurve) []Ordering {
+	var list []Ordering
+	for _, own := range curves {
+		if own.name != "A_online" && own.name != "A_online, literal" {
+			continue
+		}
+		most := 0.0
+		for _, other := range curves {
+			if strings.HasPrefix(other.name, "A_online") {
+				continue
+			}
+			for i, x := range own.x {
+				if theirs, ok := other.at(x); ok {
+					most = max(most, own.mean[i]/theirs)
+				}
+			}
+		}
+		list = append(list, Ordering{own.name + " below every other by 30 %, everywhere", most, 0.7})
+	}
+	return list
+}
+
 // primalDualRising says that a curve is higher at its last place than at its first.
 func primalDualRising(c *primalDualCurve, axis string) []Ordering {
 	if len(c.x) < 2 {

@@ -53,7 +53,7 @@ func primalDualOnline(in Input, ring string, families func(string) bool, x func(
 	out := &Output{Tables: []Table{primalDualTable(title+", mean of three trials, and over the best proven bound", axis, 2, true, curves)}}
 	out.Figures = append(out.Figures, primalDualFigure(title, axis, "10^6 weight × hours", curves))
 	out.Notes = append(primalDualAgainst(&curves[0], curves[1:]), primalDualTrend(&curves[0], axis)...)
-	out.Orderings = append(primalDualBelow(curves, axis), primalDualRising(&curves[0], axis)...)
+	out.Orderings = slices.Concat(primalDualBelow(curves, axis), primalDualBest(curves), primalDualRising(&curves[0], axis))
 	return out, nil
 }
 

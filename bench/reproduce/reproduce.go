@@ -49,6 +49,7 @@ type Output struct {
 	Figures   []chart.Figure
 	Notes     []string   // what these numbers say beside the published ones
 	Orderings []Ordering // of one draw
+	Numbers   []Number   // of one draw, beside those of the tables
 }
 
 // Table is a rectangle of text.

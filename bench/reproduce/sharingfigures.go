@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -56,7 +57,40 @@ func sharingDistribution(run *record.Run, title, name string, unit float64, at [
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return &Output{Tables: []Table{table, sharingWaits(cells, name, unit)}, Figures: []chart.Figure{figure}}, nil
+	return &Output{Tables: []Table{table, sharingWaits(cells, name, unit)}, Figures: []chart.Figure{figure}, Numbers: sharingTold(cells, name)}, nil
+}
+
+// sharingTold lays ours beside the numbers that the paper's text has of Figures 4 and 5: shares of
+// jobs by JCT, what jobs of BERT wait, and how long the shortest two fifths take.
+func sharingTold(cells sharingCells, name string) []Number {
+	all := map[string][]float64{}
+	others, waits := 0.0, map[string]float64{}
+	share := func(list []float64, seconds float64) float64 {
+		below, _ := slices.BinarySearch(list, math.Nextafter(seconds, math.Inf(1)))
+		return 100 * float64(below) / float64(len(list))
+	}
+	for _, p := range sharingPolicies()[:6] {
+		for _, c := range cells[p.method] {
+			all[p.name] = append(all[p.name], c.all...)
+		}
+		slices.Sort(all[p.name])
+		waits[p.name] = sharingOver(cells[p.method], func(c *sharingCell) (float64, bool) {
+			if t := c.tasks["bert"]; t != nil {
+				return t.wait, true
+			}
+			return 0, false
+		}).mean
+		if p.name != "SJF-BSBF" {
+			others = max(others, share(all[p.name], 2700))
+		}
+	}
+	own := all["SJF-BSBF"]
+	if name == "s" {
+		return []Number{{"SJF-BSBF: jobs with a JCT of at most 0.75 h, %", "80", share(own, 2700)}, {"the best other: jobs with a JCT of at most 0.75 h, %", "70", others},
+			{"SJF-BSBF: queueing of BERT below that of Tiresias, %", "44", 100 * (1 - waits["SJF-BSBF"]/waits["Tiresias"])}}
+	}
+	shortest := func(list []float64) float64 { return average(list[:len(list)*2/5]) }
+	return []Number{{"SJF-BSBF: jobs with a JCT below 500 s, %", "40", share(own, 500)}, {"SJF-BSBF: mean JCT of the shortest 40 % below that of Pollux, %", "37", 100 * (1 - shortest(own)/shortest(all["Pollux"]))}}
 }
 
 // sharingWaits lists the mean waiting time of the jobs of each task.
@@ -109,7 +143,36 @@ func sharingFig6(_ context.Context, in Input) (*Output, error) {
 			return nil, err
 		}
 	}
+	out.Numbers = sharingReductions(out.Figures)
 	return out, nil
+}
+
+// sharingReductions are the least and the greatest reduction of the mean JCT against SJF-FFS in each
+// chart of Figure 6(b), at ratios from 1.5 to 2.
+func sharingReductions(figures []chart.Figure) []Number {
+	var list []Number
+	for _, f := range figures {
+		var own, ffs *chart.Line
+		for k := range f.Lines {
+			switch f.Lines[k].Name {
+			case "SJF-BSBF":
+				own = &f.Lines[k]
+			case "SJF-FFS":
+				ffs = &f.Lines[k]
+			}
+		}
+		if f.X != "xi" || own == nil || ffs == nil || !slices.Equal(own.X, ffs.X) {
+			continue
+		}
+		least, most := math.Inf(1), math.Inf(-1)
+		for k, x := range own.X {
+			if x >= 1.5 {
+				least, most = min(least, 100*(1-own.Y[k]/ffs.Y[k])), max(most, 100*(1-own.Y[k]/ffs.Y[k]))
+			}
+		}
+		list = append(list, Number{f.Title + ": least reduction against SJF-FFS from 1.5 to 2, %", "8", least}, Number{f.Title + ": greatest reduction against SJF-FFS from 1.5 to 2, %", "13", most})
+	}
+	return list
 }
 
 // addSweep adds a chart and two tables of a sweep: average JCT, and total JCT over

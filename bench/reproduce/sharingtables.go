@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"yardstick/sched"
 )
@@ -34,9 +35,17 @@ func sharingTable2(_ context.Context, in Input) (*Output, error) {
 		}
 		if family.name == "jobs" {
 			out.Notes = append(out.Notes, sharingShape(cells)...)
+			out.Numbers = []Number{sharingLess(cells, "Tiresias", "JCT", "27", sharingJCT), sharingLess(cells, "SJF-FFS", "JCT", "9", sharingJCT)}
 		}
 	}
 	return out, nil
+}
+
+// sharingLess is by how much less a mean is under SJF-BSBF than under another policy, in percent.
+func sharingLess(cells sharingCells, policy, metric, theirs string, value func(*sharingCell) (float64, bool)) Number {
+	list := sharingPolicies()
+	other := list[slices.IndexFunc(list, func(p sharingPolicy) bool { return p.name == policy })].method
+	return Number{fmt.Sprintf("mean %s of SJF-BSBF below that of %s, %%", metric, policy), theirs, 100 * (1 - sharingOver(cells["sjf-bsbf"], value).mean/sharingOver(cells[other], value).mean)}
 }
 
 func sharingTable3(_ context.Context, in Input) (*Output, error) {
@@ -44,7 +53,18 @@ func sharingTable3(_ context.Context, in Input) (*Output, error) {
 }
 
 func sharingTable4(_ context.Context, in Input) (*Output, error) {
-	return sharingSizes(in, sharingTable4Published())
+	out, err := sharingSizes(in, sharingTable4Published())
+	if err != nil {
+		return nil, err
+	}
+	cells, err := sharingMeasure(in.Runs[0], sharingFamilies()[0].name, nil)
+	if err != nil {
+		return nil, err
+	}
+	out.Numbers = []Number{sharingLess(cells, "SJF-FFS", "JCT", "17", sharingJCT),
+		sharingLess(cells, "SJF-FFS", "queueing time", "5.5", func(c *sharingCell) (float64, bool) { return c.times[0].wait, true }),
+		{"mean JCT of Pollux over that of SJF-BSBF", "3", sharingOver(cells["pollux-like"], sharingJCT).mean / sharingOver(cells["sjf-bsbf"], sharingJCT).mean}}
+	return out, nil
 }
 
 // sharingSizes lays out Tables III and IV, and besides what divides the total
