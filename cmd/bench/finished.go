@@ -27,7 +27,7 @@ func originOf(s *suite.Suite) bench.Origin {
 // standing prints the report of a run that is finished already: whose result directory has
 // all that its run left there, and nothing else, of the same plan. It reports whether it is.
 func (a *app) standing(ctx context.Context, f runFlags, file *bench.PlanFile) (bool, error) {
-	if f.force || f.shard != "" || f.origin == "" {
+	if f.force || f.shard != "" || f.repeat > 1 || f.origin == "" {
 		return false, nil
 	}
 	done, err := bench.ReadFinished(f.out)

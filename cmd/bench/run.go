@@ -36,6 +36,7 @@ var quickSuite []byte
 type runFlags struct {
 	out         string
 	workers     int
+	repeat      int
 	suite       suiteFlags
 	timeLimit   time.Duration
 	limited     bool // by timeLimit; otherwise as the suite says
@@ -75,6 +76,7 @@ schedule or a cost below a proven bound; 130 interrupted.`,
   bench run suite.yaml -o results/first -j 2
   bench run suite.yaml --set slice.jobs=6,8 --set seed=2
   bench run --only pipelines,small --methods a-srpt,spjf --set small.slice.jobs=5 -o results/part
+  bench run suite.yaml --repeat 5 -o results/timed      # median and spread of the times
   bench run suite.yaml --shard 1/3 -o results/first   # then 2/3, 3/3, then: bench merge results/first`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -85,6 +87,7 @@ schedule or a cost below a proven bound; 130 interrupted.`,
 	c.Flags().StringVarP(&f.out, "out", "o", "", "result directory (default results/NAME)")
 	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	f.suite.add(c)
+	c.Flags().Var(between(1, maxRepeats, &f.repeat), "repeat", "run everything so often, and print median and spread of the times; the further runs are kept in repeats/ of the directory")
 	c.Flags().Var(atLeast(0, &f.timeLimit), "time-limit", "wall-clock limit of each solve; 0 for none (default the suite's)")
 	c.Flags().StringVar(&f.shard, "shard", "", "run one part of the cells, i/n, or auto in an array of Slurm or Kubernetes; bench merge then makes the tables")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished, and replace another suite's")
@@ -116,7 +119,7 @@ func (a *app) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.runPlan(ctx, f, file, plan, args)
+	return a.runOften(ctx, f, file, plan, args)
 }
 
 // runPlan runs the cells of a plan that are not finished, and tabulates all.
@@ -179,6 +182,9 @@ func rerun(f runFlags, args []string) string {
 	parts := append([]string{"bench", "run"}, args...)
 	parts = append(parts, "-o", f.out)
 	parts = append(parts, f.suite.words()...)
+	if f.repeat > 1 {
+		parts = append(parts, "--repeat", fmt.Sprint(f.repeat))
+	}
 	if f.shard != "" {
 		parts = append(parts, "--shard", f.shard)
 	}

@@ -206,7 +206,7 @@ func (a *app) runFolder(ctx context.Context, f runFlags, dir string) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
-	return a.runPlan(ctx, f, file, plan, nil)
+	return a.runOften(ctx, f, file, plan, nil)
 }
 
 // estimate says which cells are to be run and how long they will take, by the
