@@ -112,6 +112,12 @@ class Parts(unittest.TestCase):
         self.assertEqual(parts["libsuitesparse-dev"]["version"], "1:5")
         self.assertEqual(parts["std"]["version"], "go1.26.1")
 
+    def test_licences_of_every_module(self):
+        deps = [{"path": "github.com/spf13/cobra"}, {"path": "github.com/draffensperger/golp"}]
+        text = release.licences(release.ROOT, deps, [])
+        for wanted in ("Go: LICENSE\n", "github.com/spf13/cobra: LICENSE.txt\n", "github.com/draffensperger/golp: LICENSE\n", "MIT License"):
+            self.assertIn(wanted, text)
+
     def test_version(self):
         named = re.search(r'^version = "(.*)"', (release.ROOT / "python/pyproject.toml").read_text(), re.M)[1]
         self.assertEqual(release.version(release.ROOT, "0123456789abcdef", "2026-01-02", []), f"{named}+git20260102.0123456789ab")

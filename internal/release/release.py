@@ -25,6 +25,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,19 +100,19 @@ def bill(name: str, of: str, deps: list[dict[str, str]], libraries: dict[str, st
     return json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": about, "components": parts}, indent=1) + "\n"
 
 
-def licences(tree: Path, deps: list[dict[str, str]]) -> str:
+def licences(tree: Path, deps: list[dict[str, str]], libraries: Iterable[str]) -> str:
     """Our licence's companions: the texts of everything that is linked in."""
     texts = [
         "The program bench is under the Apache License 2.0 (LICENSE). Linked into it are the Go standard library, the modules and the libraries\n"
         "below, each under its own licence. lp_solve and the C library are under the LGPL: whoever wants other versions of them links the program\n"
         "anew from its source, by `make release` on a machine that has these.\n"
     ]
-    folders = dict(l.split("\t") for l in said("go", "list", "-m", "-f", "{{.Path}}\t{{.Dir}}", "all", cwd=tree).splitlines())
-    sources = [("Go", Path(said("go", "env", "GOROOT")))] + [(m["path"], Path(folders[m["path"]])) for m in deps if folders.get(m["path"])]
+    folders = dict(line.split(" ", 1) for line in said("go", "list", "-m", "-f", "{{if .Dir}}{{.Path}} {{.Dir}}{{end}}", "all", cwd=tree).splitlines())
+    sources = [("Go", Path(said("go", "env", "GOROOT")))] + [(m["path"], Path(folders[m["path"]])) for m in deps]
     for name, folder in sources:
         for file in sorted(f for f in folder.iterdir() if re.match(r"(LICEN[CS]E|NOTICE|COPYING)", f.name, re.I) and f.is_file()):
             texts.append(f"{'=' * 78}\n{name}: {file.name}\n\n{file.read_text(errors='replace').rstrip()}\n")
-    for package in LINKED:
+    for package in libraries:
         texts.append(f"{'=' * 78}\n{package}\n\n{Path('/usr/share/doc', package, 'copyright').read_text(errors='replace').rstrip()}\n")
     return "\n".join(texts)
 
@@ -227,13 +228,14 @@ def release(arch: str, out: Path, work: Path, cache: str = "") -> None:
     print(f"release: building bench {of} for {arch}", flush=True)
     build(tree, arch, program, cache)
     deps = modules(program)
-    notices = licences(tree, deps)
+    libraries = linked(arch)
+    notices = licences(tree, deps, libraries)
     usr = work / f"yardstick-{of}-linux-{arch}"
     layout(tree, program, arch, usr, notices, int(epoch))
     made = [out / f"{usr.name}.tar.gz", out / f"yardstick_{of}_{arch}.deb", out / f"{usr.name}.cdx.json"]
     archive(usr, made[0], int(epoch))
     debian(usr, of, arch, made[1], work, int(epoch))
-    made[2].write_text(bill("bench", of, deps, linked(arch), said("go", "env", "GOVERSION")))
+    made[2].write_text(bill("bench", of, deps, libraries, said("go", "env", "GOVERSION")))
     made.append(wheel(tree, program, of, ARCHITECTURES[arch][1], notices, out, int(epoch)))
     checksums(out, made)
     for m in made:
