@@ -16,7 +16,7 @@ import (
 // Library is what the page of a library shows.
 type Library struct {
 	Facts   []string // at the top
-	Columns []string    // of the summary
+	Columns []string // of the summary
 	Summary [][]string
 	Rows    []record.LibraryRow
 }
