@@ -15,6 +15,7 @@ import (
 
 	"yardstick/bench/suite"
 	"yardstick/internal/schedtest"
+	"yardstick/internal/tier"
 	"yardstick/sched"
 )
 
@@ -252,7 +253,7 @@ func TestFamilyRefuses(t *testing.T) {
 func TestFindFamily(t *testing.T) {
 	var texts []string
 	evaluations, least := int64(1600), big.NewRat(20, 1)
-	if testing.Short() {
+	if tier.Raced() {
 		evaluations, least = 100, big.NewRat(1, 1) // for the race detector, which makes each ten times as long
 	}
 	for _, workers := range []int{1, 3} {

@@ -38,7 +38,7 @@ func TestCommitted(t *testing.T) {
 	}
 	most := tier.Draws(20, 100_000) // jobs
 	all = slices.DeleteFunc(all, func(e *Entry) bool { return e.Features.Jobs > most })
-	if testing.Short() {
+	if tier.Raced() {
 		all = tier.Share(all, 10) // a race run takes ten times as long, and sees as much in a few
 	}
 	r, err := l.Check(t.Context(), all, runtime.GOMAXPROCS(0), ignore)

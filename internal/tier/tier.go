@@ -57,11 +57,15 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Unraced ends a test in a race run, which is go test -short, where it takes minutes and
+// Raced reports a race run, which is go test -short: everything takes ten times as long
+// there.
+func Raced() bool { return testing.Short() }
+
+// Unraced ends a test in a race run, where it takes minutes and
 // has nothing for the race detector: what it calls, it calls one after the other.
 func Unraced(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
+	if Raced() {
 		t.Skip("not for a race run: nothing runs beside another thing here")
 	}
 }
