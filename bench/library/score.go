@@ -124,9 +124,9 @@ func ShiftedMean(list []float64) float64 {
 	}
 	sum := 0.0
 	for _, x := range list {
-		sum += math.Log(max(x, -Shift/2) + Shift)
+		sum += math.Log1p(max(x, -Shift/2) / Shift)
 	}
-	return math.Exp(sum/float64(len(list))) - Shift
+	return Shift * math.Expm1(sum/float64(len(list))) // exactly 0 where all are
 }
 
 // Brackets sums up the table of a library.
