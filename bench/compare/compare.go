@@ -43,6 +43,10 @@ type Group struct {
 	Greatest float64 `json:"cost_ratio_greatest,omitempty"`
 	Tighter  int     `json:"bounds_tighter,omitempty"`
 	Weaker   int     `json:"bounds_weaker,omitempty"` // or lost
+	// What is known of the ratios to the best possible costs, over the instances that have one
+	// on both sides; nil if none has.
+	A *Sides `json:"a_ratio,omitempty"`
+	B *Sides `json:"b_ratio,omitempty"`
 }
 
 // New compares results. The first run of each side has the values; further
@@ -96,6 +100,7 @@ func groups(all []Pair) []Group {
 	index := map[key]int{}
 	var list []Group
 	var ratios [][]*big.Rat
+	var sides [][2][]*Row
 	for i := range all {
 		p := &all[i]
 		k := key{p.Family, p.Params, p.Objective, p.Method}
@@ -104,7 +109,7 @@ func groups(all []Pair) []Group {
 			at = len(list)
 			index[k] = at
 			list = append(list, Group{Family: p.Family, Params: p.Params, Objective: p.Objective, Method: p.Method, Counts: map[Mark]int{}})
-			ratios = append(ratios, nil)
+			ratios, sides = append(ratios, nil), append(sides, [2][]*Row{})
 		}
 		g := &list[at]
 		g.Counts[p.Mark]++
@@ -115,6 +120,9 @@ func groups(all []Pair) []Group {
 			ratios[at] = append(ratios[at], p.Ratio)
 		}
 		if p.A != nil && p.B != nil && p.Mark != Incomparable {
+			if p.A.ratio() != nil && p.B.ratio() != nil {
+				sides[at][0], sides[at][1] = append(sides[at][0], p.A), append(sides[at][1], p.B)
+			}
 			switch boundChange(p.A, p.B) {
 			case "tighter", "new":
 				g.Tighter++
@@ -127,6 +135,7 @@ func groups(all []Pair) []Group {
 		if list[i].Pairs > 0 {
 			list[i].GeoMean = geoMean(ratios[i])
 		}
+		list[i].A, list[i].B = newSides(sides[i][0]), newSides(sides[i][1])
 	}
 	return list
 }

@@ -191,6 +191,7 @@ func (v *Verdict) proof(p *Pair) {
 func (v *Verdict) ratios(all []Pair, share *big.Rat) {
 	type key struct{ family, params, objective, method string }
 	growth := map[key][]*big.Rat{}
+	sides := map[key]*[2][]*Row{}
 	var order []key
 	for i := range all {
 		p := &all[i]
@@ -204,7 +205,9 @@ func (v *Verdict) ratios(all []Pair, share *big.Rat) {
 		k := key{p.Family, p.Params, p.Objective, p.Method}
 		if growth[k] == nil {
 			order = append(order, k)
+			sides[k] = &[2][]*Row{}
 		}
+		sides[k][0], sides[k][1] = append(sides[k][0], p.A), append(sides[k][1], p.B)
 		growth[k] = append(growth[k], new(big.Rat).Quo(b, a))
 	}
 	allowed := new(big.Rat).Add(big.NewRat(1, 1), share)
@@ -221,8 +224,8 @@ func (v *Verdict) ratios(all []Pair, share *big.Rat) {
 		if k.params != "" {
 			setting += " (" + k.params + ")"
 		}
-		v.add("ratio", "%s on %s, %s: the geometric mean of the ratios grew by %s over %d instances, allowed is %s", k.method, setting, k.objective,
-			percent(geoMean(list)-1), len(list), percentRat(share))
+		v.add("ratio", "%s on %s, %s: the geometric mean of the ratios grew by %s over %d instances, from %s to %s, allowed is %s", k.method, setting, k.objective,
+			percent(geoMean(list)-1), len(list), newSides(sides[k][0]), newSides(sides[k][1]), percentRat(share))
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *Comparison) Paper(w io.Writer, changes int, width float64, note string)
 		rows           [][]string
 		legend         string
 	}{
-		{"Costs of B over those of A, exactly, and bounds. ", "compare-costs", c.groupRows(), Legend},
+		{"Costs of B over those of A, exactly, and bounds. Ratios are of mean costs to the best possible ones: at least a and at most b in a–b. ", "compare-costs", c.groupRows(), Legend},
 		{"Rows that changed between A and B. ", "compare-rows", changeRows(changed), Legend},
 		{"Times of A and B, over the cells of both, with p of the signed-rank test. ", "compare-times", c.timeRows(), Legend},
 		{"Times of each cell, over the runs of each side, with p of the U-test. ", "compare-cells", c.cellRows(), ""},
@@ -58,7 +58,7 @@ func (c *Comparison) Paper(w io.Writer, changes int, width float64, note string)
 
 // paperTable is a grid whose first row holds the names of its columns.
 func paperTable(rows [][]string) *latex.Table {
-	drop := map[string]int{"what": 1, "note": 1, "weaker": 2, "bounds tighter": 2, "other": 3, "gone": 3, "new": 3, "mended": 3, "n": 3}
+	drop := map[string]int{"what": 1, "note": 1, "weaker": 2, "bounds tighter": 2, "ratio A": 1, "ratio B": 1, "other": 3, "gone": 3, "new": 3, "mended": 3, "n": 3}
 	text := []string{"", "family", "objective", "method", "instance", "what", "note"}
 	t := &latex.Table{Rows: rows[1:]}
 	for _, name := range rows[0] {

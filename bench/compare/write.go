@@ -55,7 +55,7 @@ func (c *Comparison) text(w io.Writer, most int, grid func([][]string) string) e
 	for _, n := range c.Notes {
 		fmt.Fprintf(&b, "%s\n", n)
 	}
-	fmt.Fprintf(&b, "\nCosts, exactly, and bounds\n\n%s\n", grid(c.groupRows()))
+	fmt.Fprintf(&b, "\nCosts, exactly, and bounds. Ratio: mean cost over the best possible one; a–b: at least a, at most b\n\n%s\n", grid(c.groupRows()))
 	if n := len(c.Changed); n > 0 {
 		shown := c.Changed
 		if most > 0 && n > most {
@@ -76,7 +76,7 @@ func (c *Comparison) text(w io.Writer, most int, grid func([][]string) string) e
 
 // groupRows have one line per group that has changed, and one for the rest.
 func (c *Comparison) groupRows() [][]string {
-	rows := [][]string{{"", "family", "objective", "method", "pairs", "same", "worse", "better", "fails", "mended", "new", "gone", "other", "cost B/A geo mean", "greatest", "bounds tighter", "weaker"}}
+	rows := [][]string{{"", "family", "objective", "method", "pairs", "same", "worse", "better", "fails", "mended", "new", "gone", "other", "cost B/A geo mean", "greatest", "ratio A", "ratio B", "bounds tighter", "weaker"}}
 	quiet, same := 0, 0
 	for i := range c.Groups {
 		g := &c.Groups[i]
@@ -98,10 +98,10 @@ func (c *Comparison) groupRows() [][]string {
 		if g.Pairs > 0 {
 			mean, greatest = ratioText(g.GeoMean), ratioText(g.Greatest)
 		}
-		rows = append(rows, append(row, mean, greatest, number(g.Tighter), number(g.Weaker)))
+		rows = append(rows, append(row, mean, greatest, g.A.String(), g.B.String(), number(g.Tighter), number(g.Weaker)))
 	}
 	if quiet > 0 {
-		rows = append(rows, []string{"", fmt.Sprintf("%d groups without a change", quiet), "", "", "", strconv.Itoa(same), "", "", "", "", "", "", "", "", "", "", ""})
+		rows = append(rows, []string{"", fmt.Sprintf("%d groups without a change", quiet), "", "", "", strconv.Itoa(same), "", "", "", "", "", "", "", "", "", "", "", "", ""})
 	}
 	return rows
 }
@@ -201,7 +201,7 @@ func seconds(v float64) string {
 // csv prints changed pairs and times as one rectangle.
 func (c *Comparison) csv(w io.Writer) error {
 	out := output.NewCSV(w)
-	out.Write([]string{"kind", "mark", "family", "params", "instance", "objective", "method", "what", "a", "b", "ratio", "p"})
+	out.Write([]string{"kind", "mark", "family", "params", "instance", "objective", "method", "what", "a", "b", "ratio", "p", "a_ratio_at_least", "a_ratio", "b_ratio_at_least", "b_ratio"})
 	exact := func(r *Row) string {
 		if r == nil || r.Cost == nil {
 			return ""
@@ -214,14 +214,20 @@ func (c *Comparison) csv(w io.Writer) error {
 		if p.Ratio != nil {
 			ratio = float(p.Ratio)
 		}
-		out.Write([]string{"cost", strings.TrimSpace(string(p.Mark)), p.Family, p.Params, p.Instance, p.Objective, p.Method, strings.Join(p.Changes, "; "), exact(p.A), exact(p.B), ratio, ""})
+		var sides [4]string
+		for i, r := range []*Row{p.A, p.B} {
+			if r != nil && r.ratio() != nil {
+				sides[2*i], sides[2*i+1] = float(r.least()), float(r.ratio())
+			}
+		}
+		out.Write([]string{"cost", strings.TrimSpace(string(p.Mark)), p.Family, p.Params, p.Instance, p.Objective, p.Method, strings.Join(p.Changes, "; "), exact(p.A), exact(p.B), ratio, "", sides[0], sides[1], sides[2], sides[3]})
 	}
 	full := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, t := range c.Times {
-		out.Write([]string{"time", t.Mark, t.Family, "", "", "", t.Method, t.What, full(t.A), full(t.B), full(t.Ratio), full(t.P)})
+		out.Write([]string{"time", t.Mark, t.Family, "", "", "", t.Method, t.What, full(t.A), full(t.B), full(t.Ratio), full(t.P), "", "", "", ""})
 	}
 	for _, t := range c.Cells {
-		out.Write([]string{"cell time", t.Delta, t.Family, t.Params, t.Instance, "", t.Method, t.What, full(t.MedA), full(t.MedB), full(t.MedB / t.MedA), full(t.P)})
+		out.Write([]string{"cell time", t.Delta, t.Family, t.Params, t.Instance, "", t.Method, t.What, full(t.MedA), full(t.MedB), full(t.MedB / t.MedA), full(t.P), "", "", "", ""})
 	}
 	out.Flush()
 	return out.Error()

@@ -68,7 +68,7 @@ func TestGateCommand(t *testing.T) {
 		}
 	}
 	code, out, errOut := invoke(t, "gate", b, "--baseline", a, "--max-ratio-geomean", "+99.9%")
-	if code != exitGate || out != "ratio: fifo on f, makespan: the geometric mean of the ratios grew by 100 % over 8 instances, allowed is 99.9 %\n" || strings.Count(errOut, "\n") != 1 {
+	if code != exitGate || out != "ratio: fifo on f, makespan: the geometric mean of the ratios grew by 100 % over 8 instances, from ≤1.331 to ≤2.661, allowed is 99.9 %\n" || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("code %d:\n%s%s", code, out, errOut)
 	}
 	if code, out, _ := invoke(t, "gate", b, "--baseline", a, "--format", "json"); code != exitGate || !strings.Contains(out, `"rule": "ratio"`) {
