@@ -62,6 +62,7 @@ type prices struct {
 	below [][]int64 // the least cost of starts before t
 	from  [][]int64 // the least cost of starts at t or later
 	paid  int64
+	made  int // after so many nodes
 	line  int // in the proof
 }
 

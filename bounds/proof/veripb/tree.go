@@ -1,8 +1,11 @@
 package veripb
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -70,7 +73,6 @@ type node struct {
 	left, right *node   // right of split; left of split and step
 	next        *state  // of step: what is known at the next time
 	need, runs  uint64  // of step: jobs whose bounds follow, and that run
-	line        int
 }
 
 // search holds what is common to the whole tree.
@@ -85,17 +87,63 @@ type search struct {
 	start  []float64 // prices for the root to start from
 	nodes  int
 	limit  int
+	// climbed has the states at which prices were looked for in vain, and again says that
+	// the tree is made from prices that are there.
+	climbed map[string]bool
+	again   bool
 }
 
-// poolSize limits the prices that are tried first.
-const poolSize = 48
+// poolSize limits the prices that are tried first, and maxTried those of which the one with
+// the smallest clause is taken.
+const (
+	poolSize = 48
+	maxTried = 6
+)
 
 // refute returns the root of a proof that no schedule of the model costs less than value.
 func (s *search) refute() (*node, error) {
 	s.pool = []*prices{s.reduce(s.empty())}
 	st := s.m.root()
 	s.climbRoot(st)
-	return s.node(st, slices.Clone(s.ascent.bestPrices))
+	from := slices.Clone(s.ascent.bestPrices)
+	s.climbed = map[string]bool{}
+	root, err := s.node(st, from)
+	if err != nil {
+		return nil, err
+	}
+	// Once more, with all prices that serve a leaf at hand, the most useful first: that is
+	// a smaller tree, of fewer prices.
+	count := map[*prices]int{}
+	root.count(count)
+	empty := s.pool[0]
+	delete(count, empty)
+	s.pool = slices.SortedFunc(maps.Keys(count), func(a, b *prices) int { return cmp.Or(count[b]-count[a], a.made-b.made) })
+	s.pool = slices.Insert(s.pool, 0, empty)
+	s.nodes, s.again = 0, true
+	return s.node(st, from)
+}
+
+// count counts the leaves by their prices.
+func (n *node) count(leaves map[*prices]int) {
+	if n.kind == priced {
+		leaves[n.prices]++
+	}
+	if n.left != nil {
+		n.left.count(leaves)
+	}
+	if n.right != nil {
+		n.right.count(leaves)
+	}
+}
+
+// key returns what tells a state from others.
+func (st *state) key() string {
+	b := make([]byte, 0, 8+2*len(st.earliest))
+	b = binary.AppendUvarint(b, st.started)
+	for _, t := range st.earliest {
+		b = binary.AppendVarint(b, t)
+	}
+	return string(binary.AppendVarint(b, st.now))
 }
 
 // root returns what is known of all schedules.
@@ -165,12 +213,18 @@ func (s *search) node(st *state, from []float64) (*node, error) {
 		}
 		return nil, &proof.CheaperError{Cost: cost, Starts: slices.Clone(st.earliest)}
 	}
-	s.ascent.climb(st, from, s.target(), s.aim(0.05), 120, 30)
-	from = slices.Clone(s.ascent.bestPrices)
-	if k := s.round(from); s.excess(k, st) > 0 {
-		s.pool = slices.Insert(s.pool, 1, k)
-		s.pool = s.pool[:min(len(s.pool), poolSize)]
-		return s.leaf(k, st), nil
+	if key := st.key(); !s.climbed[key] {
+		s.ascent.climb(st, from, s.target(), s.aim(0.05), 120, 30)
+		from = slices.Clone(s.ascent.bestPrices)
+		if k := s.round(from); s.excess(k, st) > 0 {
+			k.made = s.nodes
+			s.pool = slices.Insert(s.pool, 1, k)
+			if !s.again {
+				s.pool = s.pool[:min(len(s.pool), poolSize)]
+			}
+			return s.leaf(k, st), nil
+		}
+		s.climbed[key] = true
 	}
 	if len(s.m.Jobs) > MaxTreeJobs {
 		return nil, fmt.Errorf("veripb: %w: prices alone reach less than %d, and no tree has more than %d jobs", proof.ErrLimit, s.value, MaxTreeJobs)
@@ -308,20 +362,34 @@ func (s *search) excess(k *prices, st *state) int64 {
 	return sum
 }
 
-// price returns a leaf if prices of the pool refute the state, or nil.
+// price returns a leaf if prices of the pool refute the state, or nil. Of several prices
+// those serve whose clause has the fewest bounds.
 func (s *search) price(st *state) *node {
+	var best *node
+	tried := 0
 	for at, k := range s.pool {
 		if s.excess(k, st) <= 0 {
 			continue
 		}
-		if at > 1 { // the first stays: without prices, a schedule refutes itself
-			copy(s.pool[2:at+1], s.pool[1:at])
-			s.pool[1] = k
+		if !s.again {
+			if at > 1 { // the first stays: without prices, a schedule refutes itself
+				copy(s.pool[2:at+1], s.pool[1:at])
+				s.pool[1] = k
+			}
+			return s.leaf(k, st)
 		}
-		return s.leaf(k, st)
+		if n := s.leaf(k, st); best == nil || n.size() < best.size() {
+			best = n
+		}
+		if tried++; tried == maxTried {
+			break
+		}
 	}
-	return nil
+	return best
 }
+
+// size returns how many bounds a clause has.
+func (c clause) size() int { return bits.OnesCount64(c.later) + bits.OnesCount64(c.sooner) }
 
 // leaf returns a leaf whose clause has few of the state's bounds: those that are not
 // needed are left out, the latest decisions first.

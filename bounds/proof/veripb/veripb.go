@@ -20,10 +20,12 @@ type Proof struct {
 	Nodes   int
 }
 
-// scale is what reduced costs are multiplied by before they are rounded, and maxCost
-// limits what a schedule costs: products are then far below 64 bits.
+// scale and, for bounds of one line, fine are what reduced costs are multiplied by before
+// they are rounded: of a tree the prices are most of the file. maxCost limits what a
+// schedule costs: products are then far below 64 bits.
 const (
-	scale   = 10_000
+	scale   = 1_000
+	fine    = 10_000
 	maxCost = 1 << 36
 )
 
@@ -82,6 +84,7 @@ func Best(ctx context.Context, p *proof.Problem, starts []int64) (*big.Int, *Pro
 	if err != nil {
 		return nil, nil, err
 	}
+	wide.scale = fine
 	st := wide.m.root()
 	wide.climbRoot(st)
 	value := wide.reached(wide.round(wide.ascent.bestPrices), st)
@@ -90,6 +93,7 @@ func Best(ctx context.Context, p *proof.Problem, starts []int64) (*big.Int, *Pro
 	if err != nil {
 		return nil, nil, err
 	}
+	s.scale = fine
 	for r := range s.rows {
 		copy(s.start[r*s.ascent.slots:(r+1)*s.ascent.slots], wide.ascent.bestPrices[r*wide.ascent.slots:])
 	}

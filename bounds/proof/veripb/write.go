@@ -13,21 +13,22 @@ import (
 //	       two red lines define zz ⇔ cost ≥ value, and every clause has zz besides
 //	dom    for those (j, t) that are used: if j starts at t, more than capacity - g_j GPUs
 //	       are held by others a slot before; otherwise j could start there, for less
-//	red    for those (j, t) that are used: o{j}_{t} ⇔ j starts at t or earlier
+//	red    for those (j, t) that are used: a variable with a short name ⇔ j starts at t or
+//	       earlier; by the variable of the t before, if there is one
 //	pol    for all prices that are used: what they say of the costs of starts
 //	then   for each leaf, a pol that adds to its prices what each job costs at least by
-//	       the bounds of the clause, and the clause by rup; for each question, the
-//	       resolvent of both answers; for each step in time, the clause by rup
+//	       the bounds of the clause; and for the first answer of a question, unless it is
+//	       a leaf, a clause by rup, with the lines that lead to it as hints
 
-// bound names the variable o{job}_{t}.
+// bound is that a job starts at t or earlier.
 type bound struct {
 	job int
 	t   int64
 }
 
-// defined holds the lines that say what a bound's variable is.
+// defined holds what a bound's variable is called, and the lines that say what it is.
 type defined struct {
-	some  int // o or a start after t
+	name  string
 	none  int // not o, or a start by t
 	early int // o ≥ Σ_{u ≤ t} s
 	late  int // Σ_{u > t} s + o ≤ 1
@@ -62,11 +63,12 @@ func (s *search) proof(root *node, starts []int64) []byte {
 	for _, at := range sorted(w.shifts) {
 		w.shift(at)
 	}
-	for _, at := range sorted(w.bounds) {
-		w.define(at)
+	before := bound{job: -1}
+	for k, at := range sorted(w.bounds) {
+		w.define(at, before, name(k))
+		before = at
 	}
-	w.node(root)
-	w.conclude(root.line)
+	w.conclude(w.clauseOf(root))
 	return w.b.Bytes()
 }
 
@@ -227,51 +229,107 @@ func (w *writer) others(j int, t int64) {
 	}
 }
 
-// define writes what the variable of a bound is.
-func (w *writer) define(at bound) {
-	i, t := at.job, at.t
-	d := &defined{}
+// name returns the k-th name of a variable: short, as clauses are full of them, and unlike
+// those of starts.
+func name(k int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	b := []byte{letters[k%26], letters[k/26%len(letters)]}
+	for k /= 26 * len(letters); k > 0; k /= len(letters) {
+		b = append(b, letters[k%len(letters)])
+	}
+	return string(b)
+}
+
+// define writes what the variable of a bound is, by that of the bound before it, if that
+// is of the same job.
+func (w *writer) define(at, before bound, name string) {
+	i, d := at.job, &defined{name: name}
 	w.bounds[at] = d
-	sum := func(from, to int64) {
+	sum := func(sign, from, to int64) {
 		for u := from; u <= to; u++ {
-			term(&w.b, 1, i, u)
+			term(&w.b, sign, i, u)
 		}
 	}
-	fmt.Fprintf(&w.b, "red 1 ~o%d_%d", i, t)
-	sum(w.m.Jobs[i].Release, t)
-	fmt.Fprintf(&w.b, " >= 1 : o%d_%d -> 0", i, t)
-	d.none = w.end()
-	fmt.Fprintf(&w.b, "red 1 o%d_%d", i, t)
-	sum(t+1, w.m.last[i])
-	fmt.Fprintf(&w.b, " >= 1 : o%d_%d -> 1", i, t)
-	d.some = w.end()
-	fmt.Fprintf(&w.b, "pol %d %d +", d.some, atMostOne(i))
-	d.early = w.end()
-	fmt.Fprintf(&w.b, "pol %d %d +", d.none, atMostOne(i))
+	atMost := atMostOne(i)
+	if last := w.bounds[before]; last != nil && before.job == i {
+		fmt.Fprintf(&w.b, "red 1 ~%s 1 %s", name, last.name)
+		sum(1, before.t+1, at.t)
+		fmt.Fprintf(&w.b, " >= 1 : %s -> 0", name)
+		new := w.end()
+		fmt.Fprintf(&w.b, "red 1 %s -1 %s", name, last.name)
+		sum(-1, before.t+1, at.t)
+		fmt.Fprintf(&w.b, " >= 0 : %s -> 1", name)
+		w.end()
+		fmt.Fprintf(&w.b, "pol -1 %d +", last.early)
+		d.early = w.end()
+		fmt.Fprintf(&w.b, "pol %d %d +", new, last.none)
+		d.none = w.end()
+	} else {
+		fmt.Fprintf(&w.b, "red 1 ~%s", name)
+		sum(1, w.m.Jobs[i].Release, at.t)
+		fmt.Fprintf(&w.b, " >= 1 : %s -> 0", name)
+		d.none = w.end()
+		fmt.Fprintf(&w.b, "red 1 %s", name)
+		sum(1, at.t+1, w.m.last[i])
+		fmt.Fprintf(&w.b, " >= 1 : %s -> 1", name)
+		w.end()
+		fmt.Fprintf(&w.b, "pol -1 %d +", atMost)
+		d.early = w.end()
+	}
+	fmt.Fprintf(&w.b, "pol %d %d +", d.none, atMost)
 	d.late = w.end()
 }
 
-// node writes a subtree, whose last line is its clause.
-func (w *writer) node(n *node) {
-	if n.left != nil {
-		w.node(n.left)
+// refutation is a list of lines from which the clause of a node follows by unit
+// propagation, in their order.
+type refutation struct {
+	lines []int
+	given map[int]bool
+}
+
+func (r *refutation) add(line int) {
+	if !r.given[line] {
+		r.given[line] = true
+		r.lines = append(r.lines, line)
 	}
+}
+
+// clauseOf writes the clause of a node, and returns its line.
+func (w *writer) clauseOf(n *node) int {
+	r := &refutation{given: map[int]bool{}}
+	w.node(n, r)
+	w.clause(n)
+	w.b.WriteString(" :")
+	for _, line := range r.lines {
+		w.b.WriteByte(' ')
+		integer(&w.b, line)
+	}
+	return w.end()
+}
+
+// node writes what refutes a subtree, and adds its lines. Of a question, a leaf that
+// refutes the first answer says itself that the second is true; any other is a clause that does.
+// What refutes the second answer then follows.
+func (w *writer) node(n *node, r *refutation) {
 	switch n.kind {
 	case outside:
-		w.clause(n)
-		fmt.Fprintf(&w.b, " : %d", atLeastOne(n.job))
+		r.add(atLeastOne(n.job))
 		if d := w.later(n.st, n.job); d != nil {
-			fmt.Fprintf(&w.b, " %d", d.early)
+			r.add(d.early)
 		}
 	case priced:
-		w.leaf(n)
+		r.add(w.leaf(n))
 	case split:
-		w.node(n.right)
-		fmt.Fprintf(&w.b, "pol %d %d + s", n.left.line, n.right.line)
+		if n.left.kind == priced {
+			r.add(w.leaf(n.left))
+		} else {
+			r.add(w.clauseOf(n.left))
+		}
+		w.node(n.right, r)
 	case step:
-		w.step(n)
+		w.step(n, r)
+		w.node(n.left, r)
 	}
-	n.line = w.end()
 }
 
 // clause writes a rup line up to its hints.
@@ -282,14 +340,12 @@ func (w *writer) clause(n *node) {
 	}
 	each(n.later, func(i int) {
 		if at, no := w.after(i, n.st.earliest[i]); !no {
-			w.b.WriteString(" 1 ")
-			variable(&w.b, 'o', at.job, at.t)
+			w.b.WriteString(" 1 " + w.bounds[at].name)
 		}
 	})
 	each(n.sooner, func(i int) {
 		if at, no := w.by(i, n.st.earliest[i]); !no {
-			w.b.WriteString(" 1 ~")
-			variable(&w.b, 'o', at.job, at.t)
+			w.b.WriteString(" 1 ~" + w.bounds[at].name)
 		}
 	})
 	w.b.WriteString(" >= 1")
@@ -310,8 +366,9 @@ func (w *writer) sooner(st *state, i int) *defined {
 	return nil
 }
 
-// leaf writes a leaf up to the end of its line.
-func (w *writer) leaf(n *node) {
+// leaf writes that what the bounds of a leaf's clause leave costs too much, and returns
+// the line.
+func (w *writer) leaf(n *node) int {
 	w.prices(n.prices)
 	list := []int{n.prices.line}
 	for i := range w.m.Jobs {
@@ -325,9 +382,7 @@ func (w *writer) leaf(n *node) {
 	for _, line := range list[1:] {
 		fmt.Fprintf(&w.b, " %d +", line)
 	}
-	sum := w.end()
-	w.clause(n)
-	fmt.Fprintf(&w.b, " : %d", sum)
+	return w.end()
 }
 
 // prices writes what prices say: Σ (floor_j - c_jt) s_jt ≥ Σ floor_j - paid - scale·(value
@@ -387,40 +442,30 @@ func (w *writer) part(p part) int {
 	return w.parts[p]
 }
 
-// step writes the clause of a step up to the end of its line: what runs, what is over,
-// when jobs do not start, and that the later clause cannot hold.
-func (w *writer) step(n *node) {
-	w.clause(n)
-	w.b.WriteString(" :")
-	given := map[int]bool{} // of jobs that wait for the same slot the row is one
-	hint := func(line int) {
-		if !given[line] {
-			given[line] = true
-			fmt.Fprintf(&w.b, " %d", line)
-		}
-	}
+// step adds what says that the bounds of the next time hold: what runs, what is over, and
+// when jobs do not start.
+func (w *writer) step(n *node, r *refutation) {
 	each(n.later, func(i int) {
 		if d := w.later(n.st, i); d != nil {
-			hint(d.early)
+			r.add(d.early)
 		}
 	})
 	each(n.sooner, func(i int) {
 		if d := w.sooner(n.st, i); d != nil {
-			hint(d.late)
+			r.add(d.late)
 		}
 	})
-	each(n.runs, func(i int) { hint(atLeastOne(i)) })
+	each(n.runs, func(i int) { r.add(atLeastOne(i)) })
 	w.facts(n, func(i int, t int64) {
 		if w.m.Jobs[i].Gang <= n.st.free {
-			hint(w.shifts[bound{i, t}])
+			r.add(w.shifts[bound{i, t}])
 		} else {
-			hint(w.m.rows[t])
+			r.add(w.m.rows[t]) // one of all jobs that wait for the same slot
 		}
 	})
 	each(n.left.later&n.need, func(i int) {
 		if d := w.later(n.next, i); d != nil {
-			hint(d.none)
+			r.add(d.none)
 		}
 	})
-	hint(n.left.line)
 }
