@@ -67,7 +67,7 @@ func lazerFig8f(ctx context.Context, in Input) (*Output, error) {
 		{"Optimus", "20.5, mean of the three", 600 * sched.Second, nil},
 		{"Lazer", "7.1", 0, policy.Deferring(policy.Options{}, deferral)},
 	}
-	table := Table{Title: fmt.Sprintf("Milliseconds per call, %d jobs on %d GPUs", len(instance.Jobs), instance.Cluster.GPUs()),
+	table := Table{Title: "Milliseconds per call",
 		Columns: []string{"scheduler", "calls", "mean", "paper, mean", "P50", "P99"}}
 	making := &maker{Parts: in.Parts, total: len(policies)}
 	for _, p := range policies {
@@ -96,6 +96,7 @@ func lazerFig8f(ctx context.Context, in Input) (*Output, error) {
 	out.Numbers = []Number{{"Lazer below the mean of the three periodic, %", "49.1", 100 * (1 - mean(5)/periodic)}}
 	out.Orderings = []Ordering{{"SJF and SRTF below Lazer", max(mean(0), mean(1)), mean(5)}, {"Lazer below the mean of the three periodic", mean(5), periodic}}
 	out.Notes = []string{
+		fmt.Sprintf("%d jobs on %d GPUs.", len(instance.Jobs), instance.Cluster.GPUs()),
 		"A call is an event (arrival, completion, end of a pause or deferral) or, of the periodic schedulers, a tick; their calls at other events decide nothing and are not counted.",
 		"Most calls come to a job that starts on free GPUs or to nothing; the predictor is asked only where a job needs victims. The mean of Lazer is its share of these.",
 	}

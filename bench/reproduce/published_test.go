@@ -1,7 +1,10 @@
 package reproduce
 
 import (
+	"bytes"
 	"encoding/csv"
+	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -95,37 +98,125 @@ func TestPublishedRows(t *testing.T) {
 }
 
 // TestPublished: the file of published numbers has no number twice, says in the paper's
-// own words where each stands, and names items that there are.
+// own words where each stands, names items that there are, and says of each where ours is or why
+// there is none.
 func TestPublished(t *testing.T) {
-	f, err := os.Open("../../docs/reproduction/published.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	list, err := PublishedNumbers()
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	papers := map[string]int{}
-	for _, row := range rows[1:] {
-		paper, place, of, quantity, number, item, quote := row[0], row[1], row[2], row[3], row[4], row[6], row[7]
-		key := strings.Join([]string{paper, place, of, quantity}, ", ")
+	for _, p := range list {
+		key := strings.Join([]string{p.Paper, p.Place, p.Of, p.Quantity}, ", ")
 		if seen[key] {
 			t.Errorf("%s is there twice", key)
 		}
 		seen[key] = true
-		papers[paper]++
-		if v := value(number); !(v >= 0) || !strings.Contains(strings.ReplaceAll(quote, ",", ""), number) {
-			t.Errorf("%s: %q is not in %q", key, number, quote)
+		papers[p.Paper]++
+		quote := strings.ReplaceAll(strings.ReplaceAll(p.Quote, ",", ""), "zero", "0")
+		if v := value(p.Value); !(v >= 0) || !strings.Contains(quote, p.Value) {
+			t.Errorf("%s: %q is not in %q", key, p.Value, p.Quote)
 		}
-		if _, err := Find(item); item != "" && err != nil {
+		if _, err := Find(p.Item); p.Item != "" && err != nil {
 			t.Errorf("%s: %v", key, err)
+		}
+		if (p.Ours == "") == (p.Why == "") || p.Ours != "" && p.Item == "" {
+			t.Errorf("%s: ours is %q of %q, or there is none because %q", key, p.Ours, p.Item, p.Why)
+		}
+		if p.Why != "" && !strings.HasPrefix(p.Why, "setting: ") && !strings.HasPrefix(p.Why, "cannot be tested: ") {
+			t.Errorf("%s: %s", key, p.Why)
 		}
 	}
 	for paper, least := range map[string]int{"a-srpt": 30, "primal-dual": 25, "lazer": 180, "sjf-bsbf": 90} {
 		if papers[paper] < least {
 			t.Errorf("%s: %d numbers", paper, papers[paper])
 		}
+	}
+}
+
+// TestNumbers: of numbers outside of tables, and of zeros, the sign test alone says on which side
+// ours are; ties, and what is no number on some draw, are no verdict.
+func TestNumbers(t *testing.T) {
+	draw := func(gain, zero, lost float64) *Output {
+		return &Output{Numbers: []Number{{"gain, %", "7", gain}, {"zero", "0", zero}, {"lost", "3", lost}}}
+	}
+	table := numberTable([]*Output{draw(-5, 0, 1), draw(-6, 0.5, 1), draw(6, 1, math.NaN()), draw(-1, 1, 1), draw(0, 1, 1)})
+	var got []string
+	for _, row := range table.Rows {
+		got = append(got, strings.Join(row, "|"))
+	}
+	want := []string{"gain, %|7|-1.00 (-6.00 to 6.00)|0 of 5|–|–|below", "zero|0|1.00 (0.00 to 1.00)|4 of 5|–|–|no verdict"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestJoined: of several rows on a statement that of the most draws, and of these the largest
+// scale, stands beside the published number; the others say why there is none.
+func TestJoined(t *testing.T) {
+	var files []io.Reader
+	head := strings.Join(VerdictColumns(), ",") + "\n"
+	for _, rows := range []string{
+		`asrpt-fig5,0.1,1,5,number,"A-SRPT below a baseline, at most, %",44,30.00 (20.00 to 40.00),0 of 5,–,–,below` + "\n",
+		`asrpt-fig5,1,1,3,number,"A-SRPT below a baseline, at most, %",44,50.00,3 of 3,–,–,no verdict` + "\n" + `asrpt-fig5,0.05,1,5,number,"A-SRPT below a baseline, at most, %",44,1.00,0 of 5,–,–,below` + "\n",
+		`primal-dual-fig2,0.1,1,5,ordering,"A_online below every other by 30 %, everywhere",,,0 of 5,0.5,0.4 to 0.6,reversed` + "\n",
+		`sjf-bsbf-table4,0.5,1,5,ordering,whatever,,,0 of 5,0.5,0.4 to 0.6,reversed` + "\n",
+	} {
+		files = append(files, strings.NewReader(head+rows))
+	}
+	var out strings.Builder
+	if err := WriteJoined(&out, files...); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := PublishedNumbers()
+	if err != nil || len(rows) != 1+len(list) {
+		t.Fatalf("%d rows of %d numbers: %v", len(rows), len(list), err)
+	}
+	find := func(paper, place, quantity string) string {
+		for _, row := range rows {
+			if row[0] == paper && row[1] == place && row[3] == quantity {
+				return strings.Join(row[9:], "|")
+			}
+		}
+		return "none"
+	}
+	for _, c := range []struct{ paper, place, quantity, want string }{
+		{"a-srpt", "Figure 5", "most that it is below a baseline", "0.1|5|30.00 (20.00 to 40.00)|0 of 5|–|–|differs: ours is below"},
+		{"a-srpt", "Figure 5", "total job completion time above A-SRPT-Perfect", "||||||cannot be tested: ours is divided by nothing on some draw"},
+		{"a-srpt", "Figure 6", "least reduction against a baseline", "||||||not run: bench reproduce asrpt-fig6"},
+		{"primal-dual", "Figure 2", "least reduction against the other algorithms", "0.1|5||0 of 5|0.5|0.4 to 0.6|differs: reversed; at scale 0.1, whose load is not the paper's"},
+		{"sjf-bsbf", "Table IV", "mean JCT of Pollux over its", "||||||no verdict; at scale 0.5, whose load is not the paper's"},
+		{"sjf-bsbf", "Section VI-C", "error, at most", "||||||cannot be tested: it compares their simulator with their cluster"},
+	} {
+		if got := find(c.paper, c.place, c.quantity); got != c.want {
+			t.Errorf("%s, %s: %s, want %s", c.place, c.quantity, got, c.want)
+		}
+	}
+	if err := WriteJoined(&out, strings.NewReader("a,b\n")); err == nil || !strings.Contains(err.Error(), "not a file of verdicts") {
+		t.Errorf("another file: %v", err)
+	}
+}
+
+// TestJoinedFile: docs/reproduction/published.csv is what WriteJoined makes of verdicts.csv beside it.
+func TestJoinedFile(t *testing.T) {
+	verdicts, err := os.ReadFile("../../docs/reproduction/verdicts.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined, err := os.ReadFile("../../docs/reproduction/published.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := WriteJoined(&out, bytes.NewReader(verdicts)); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(joined) {
+		t.Error("write it again: bench reproduce --published docs/reproduction/verdicts.csv > docs/reproduction/published.csv")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"yardstick/bench/journal"
 	"yardstick/bench/record"
 	"yardstick/bench/reproduce"
+	"yardstick/internal/input"
 	"yardstick/internal/program"
 )
 
@@ -30,13 +32,14 @@ type reproduceFlags struct {
 	force   bool
 	quiet   bool
 
-	anyBuild bool
+	anyBuild  bool
+	published bool
 }
 
 func (a *app) reproduceCommand() *cobra.Command {
 	var f reproduceFlags
 	c := &cobra.Command{
-		Use:   "reproduce [NAME]",
+		Use:   "reproduce [NAME | --published VERDICTS.csv...]",
 		Short: "Run a paper's table or figure and print it beside the published numbers",
 		Long: `Runs the suite behind a table or figure of a paper, at the paper's own job count and
 cluster or at a scale of it, prints our numbers beside the published ones and says
@@ -44,11 +47,20 @@ what differs and why. Everything random is drawn several times: the numbers are
 medians with their ranges, and the orderings say on how many draws they hold; both are
 written as CSV too, and figures as SVG. Items that are made of one suite
 share its results, in results/reproduce/suites, or in the directory given. Without
-a name, lists what there is. Interrupted, the same command goes on where it was.`,
+a name, lists what there is. Interrupted, the same command goes on where it was.
+
+With --published, prints every number that the papers publish, with ours and a verdict,
+from the CSV files of such runs.`,
 		Example: `  bench reproduce
-  bench reproduce lazer-table2 --scale 0.01`,
-		Args: cobra.MaximumNArgs(1),
+  bench reproduce lazer-table2 --scale 0.01
+  bench reproduce --published results/reproduce/*/*.csv > published.csv`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.published {
+				return a.published(args)
+			}
+			if len(args) > 1 {
+				return usageError("%d names: one item at a time", len(args))
+			}
 			if len(args) == 0 {
 				return a.listReproductions()
 			}
@@ -63,8 +75,30 @@ a name, lists what there is. Interrupted, the same command goes on where it was.
 	c.Flags().VarP(between(1, maxWorkers, &f.workers), "jobs", "j", "cells at a time (default one per core)")
 	c.Flags().BoolVar(&f.force, "force", false, "run the cells again that an earlier run finished")
 	c.Flags().BoolVar(&f.anyBuild, "any-build", false, "use cells that another build of the program finished")
+	c.Flags().BoolVar(&f.published, "published", false, "print every published number beside ours, from files of verdicts")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
+}
+
+// published prints the papers' numbers beside ours.
+func (a *app) published(paths []string) error {
+	if len(paths) == 0 {
+		return usageError("--published: no file of verdicts: bench reproduce NAME writes results/reproduce/NAME/NAME.csv")
+	}
+	var files []io.Reader
+	for _, path := range paths {
+		text, err := input.Read(path)
+		if err != nil {
+			return usageError("%w", err)
+		}
+		files = append(files, bytes.NewReader(text))
+	}
+	var out bytes.Buffer
+	if err := reproduce.WriteJoined(&out, files...); err != nil {
+		return usageError("%s: %w", strings.Join(paths, ", "), err)
+	}
+	_, err := a.out.Write(out.Bytes())
+	return err
 }
 
 func (a *app) listReproductions() error {
