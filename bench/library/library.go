@@ -43,6 +43,10 @@ const (
 type Library struct {
 	Dir    string
 	Traces string // folder of the traces that are files; "" if there are none here
+	// Log is a copy of a public log that instances are made of, "" if there is none here, and
+	// Import makes a trace (Parquet) of a log: format, log, file to write, and name of the trace.
+	Log    string
+	Import func(format, log, out, trace string) error
 }
 
 // Entry is one instance with one objective.

@@ -72,7 +72,7 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 		"dataset slice":  upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")), "dataset describe": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet")),
 		"dataset profile": upTo(1, orFiles(prefixed("builtin:", gpuNames()), "parquet", "json", "txt")),
 		"dataset fetch":   upTo(1, logs), "dataset import": anyFile, "dataset interference": upTo(1, extensions("json")),
-		"library submit": upTo(1, directories), "library add": upTo(1, instances), "config show": commands, "score": upTo(2, anyFile),
+		"library submit": upTo(1, directories), "library add": upTo(1, anyFile), "config show": commands, "score": upTo(2, anyFile),
 	}
 }
 

@@ -18,12 +18,27 @@ import (
 
 // libraryFlags say where the library is.
 type libraryFlags struct {
-	dir, traces string
+	dir, traces, log string
 }
 
 func (f *libraryFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.dir, "library", "library", "folder of the library")
 	c.Flags().StringVar(&f.traces, "traces", "", "folder of the public traces that some instances are made of, as Parquet files")
+}
+
+// addLog adds the flag for instances of public logs.
+func (f *libraryFlags) addLog(c *cobra.Command) {
+	c.Flags().StringVar(&f.log, "from", "", "your copy of the public log that the instance is made of")
+}
+
+// importLog makes a trace of a public log.
+func importLog(name, log, out, trace string) error {
+	format, err := findFormat(name)
+	if err != nil {
+		return err
+	}
+	_, err = format.run([]string{log}, out, importFlags{trace: trace})
+	return err
 }
 
 // held runs what writes into the library, while no other process does.
@@ -36,7 +51,9 @@ func (f *libraryFlags) held(run func() error) error {
 	return run()
 }
 
-func (f *libraryFlags) open() *library.Library { return &library.Library{Dir: f.dir, Traces: f.traces} }
+func (f *libraryFlags) open() *library.Library {
+	return &library.Library{Dir: f.dir, Traces: f.traces, Log: f.log, Import: importLog}
+}
 
 func (a *app) libraryCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -152,6 +169,7 @@ bound.`,
 		},
 	}
 	f.add(c)
+	f.addLog(c)
 	c.Flags().Var(between(1, 5, &m.Effort), "effort", "of searches that have one, from 1 to 5")
 	c.Flags().Uint64Var(&m.Seed, "seed", 1, "seed of the searches")
 	c.Flags().Var(atLeast(0, &m.Nodes), "nodes", "nodes that the tree of a proof may have; 0 for no proofs (default 1000000)")
@@ -238,27 +256,56 @@ func standingText(s *library.Standing) string {
 
 func (a *app) libraryAddCommand() *cobra.Command {
 	var f libraryFlags
-	var name, objective, from string
+	var name, objective, from, log, format string
+	var settings []string
+	seed := uint64(1)
 	c := &cobra.Command{
-		Use:   "add INSTANCE --name NAME --from WORDS",
-		Short: "Add an entry that holds its instance, such as one that bench hunt found",
+		Use:   "add INSTANCE|LOG --name NAME --from WORDS",
+		Short: "Add an entry that holds its instance, such as one that bench hunt found, or the recipe of one made of a public log",
 		Long: `Adds an instance (JSON) that no recipe makes, with nothing known of it: bench library
-improve and submit find and take what there is. --from says where it comes from.`,
+improve and submit find and take what there is. --from says where it comes from.
+
+With --log the argument is a copy of a public log, which stays where it is: the entry has
+the log's name, its sha256 and the keys of the instance, as bench instance build takes
+them, and bench library fetch --from makes the instance of the reader's own copy.`,
+		Example: `  bench library add worst.json --name sjf-worst --from "bench hunt --policy sjf, seed 1"
+  bench library add tiresias-60_job.csv --log tiresias-60 --format tiresias -s slice.jobs=12 -s cluster.servers=4 --name tiresias-12`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := parseObjective(objective)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case name == "":
+				return usageError("--name is missing: what is the entry called?")
+			case log == "" && from == "":
+				return usageError("--from is missing: say where the instance comes from")
+			case log == "" && (format != "" || settings != nil || c.Flags().Changed("seed")):
+				return usageError("--format, --set and --seed go with --log")
+			case log != "" && (format == "" || from != ""):
+				return usageError("--log goes with --format, and without --from: the log is where it comes from")
 			}
-			if from == "" || name == "" {
-				return usageError("--name and --from are needed: what the entry is called, and where its instance comes from")
+			add := func() (*library.Entry, error) {
+				in, err := readInstance(args[0])
+				if err != nil {
+					return nil, err
+				}
+				return f.open().AddInstance(c.Context(), name, in, o, from)
 			}
-			in, err := readInstance(args[0])
-			if err != nil {
-				return err
+			if log != "" {
+				f.log = args[0]
+				r := library.Recipe{Log: log, Format: format, Keys: map[string]string{}, Seed: seed}
+				for _, text := range settings {
+					key, value, ok := strings.Cut(text, "=")
+					if !ok {
+						return usageError("-s %q: write key=value, such as slice.jobs=8", text)
+					}
+					r.Keys[key] = value
+				}
+				add = func() (*library.Entry, error) { return f.open().AddLog(c.Context(), name, r, o) }
 			}
 			return f.held(func() error {
-				e, err := f.open().AddInstance(c.Context(), name, in, o, from)
+				e, err := add()
 				if err != nil {
 					return usageError("%w", err)
 				}
@@ -271,5 +318,9 @@ improve and submit find and take what there is. --from says where it comes from.
 	c.Flags().StringVar(&name, "name", "", "name of the entry: small letters, digits, - and .")
 	c.Flags().StringVar(&objective, "objective", suite.DefaultObjective.String(), "what is minimised")
 	c.Flags().StringVar(&from, "from", "", "where the instance comes from, on one line")
+	c.Flags().StringVar(&log, "log", "", "name of the public log that the argument is a copy of, as bench dataset fetch has it")
+	c.Flags().StringVar(&format, "format", "", "import format of the log")
+	c.Flags().StringArrayVarP(&settings, "set", "s", nil, "a key of a suite's instances entry, for --log; may be repeated")
+	c.Flags().Uint64Var(&seed, "seed", 1, "master seed of the instance, for --log")
 	return c
 }

@@ -83,6 +83,75 @@ func TestLibraryHeld(t *testing.T) {
 	exits(t, exitOK, "library", "check", libraryEntry, "-q", lib)
 }
 
+// TestLibraryLogs: an entry that is made of a public log holds none of it, and the reader's own
+// copy makes the instance, packed or not; another file, or none, is told of.
+func TestLibraryLogs(t *testing.T) {
+	lib := "--library=" + t.TempDir()
+	log := write(t, "jobs.csv", "job_id,num_gpu,submit_time,iterations,model_name,duration\n1,2,0,10,vgg16,100\n2,1,5,10,vgg16,50\n3,4,9,10,vgg16,80\n")
+	add := []string{"library", "add", log, "--log", "toy-3", "--format", "tiresias", "-s", "slice.jobs=3", "-s", "cluster.servers=1", "-s", "cluster.gpusPerServer=4", "--name", "toy", lib}
+	exits(t, exitOK, add...)
+	entry, err := os.ReadFile(filepath.Join(strings.TrimPrefix(lib, "--library="), "instances", "toy", "entry.json"))
+	if err != nil || strings.Contains(string(entry), log) || !strings.Contains(string(entry), `"log": "toy-3"`) {
+		t.Errorf("%s, %v", entry, err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := write(t, "jobs.csv.gz", string(zippedOnce(t, string(text))))
+	for _, copied := range []string{log, packed} {
+		mine := t.TempDir()
+		exits(t, exitOK, "library", "fetch", "toy", "-o", mine, "--from", copied, lib)
+		exits(t, exitOK, "simulate", filepath.Join(mine, "instance.json"), "--policy", "fifo", "--schedule", filepath.Join(mine, "a.json"))
+	}
+	mine := t.TempDir()
+	exits(t, exitOK, "library", "fetch", "toy", "-o", mine, "--from", log, lib)
+	exits(t, exitOK, "simulate", filepath.Join(mine, "instance.json"), "--policy", "fifo", "--schedule", filepath.Join(mine, "a.json"))
+	exits(t, exitIncomplete, "library", "submit", mine, "--by", "A", lib) // it has no copy of the log
+	exits(t, exitOK, "library", "submit", mine, "--by", "A", "--from", log, lib)
+	if out := exits(t, exitOK, "library", "show", "toy", "--from", log, lib); !strings.Contains(out, "made of   the public log toy-3") || !strings.Contains(out, "by A,") {
+		t.Error(out)
+	}
+	other := write(t, "other.csv", string(text)+"4,1,10,10,vgg16,3\n")
+	for want, args := range map[string][]string{
+		"--from names your copy": {"library", "fetch", "toy", "-o", mine, lib},
+		"unpacks to sha256":      {"library", "fetch", "toy", "-o", mine, "--from", other, lib},
+		"is there already":       add,
+		"goes with --format":     {"library", "add", log, "--log", "toy", "--name", "b", lib},
+		"go with --log":          {"library", "add", log, "--name", "b", "--from", "x", "-s", "slice.jobs=3", lib},
+		"is unknown":             {"library", "add", log, "--log", "toy", "--format", "nothing", "--name", "b", lib},
+	} {
+		if code, _, errOut := benchCommand(t, args...); code != exitUsage || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %s", args, code, errOut)
+		}
+	}
+}
+
+// TestPublicEntries: the recipes of public logs that are committed hold no schedule and no
+// instance, and make their instances of the logs where those are here.
+func TestPublicEntries(t *testing.T) {
+	l := &library.Library{Dir: "../../library/public", Import: importLog}
+	all, err := l.Entries()
+	if err != nil || len(all) < 5 {
+		t.Fatal(len(all), err)
+	}
+	for _, e := range all {
+		if e.Recipe.Log == "" || e.Schedule != nil || e.Bound != nil || e.Proof != nil {
+			t.Errorf("%s holds what may be somebody's", e.Name)
+		}
+	}
+	if extra, err := l.Extra(all); err != nil || len(extra) > 0 {
+		t.Errorf("files that belong to nothing: %v, %v", extra, err)
+	}
+	logs := map[string]string{"tiresias-60": "tiresias/60_job.csv.gz", "openb": "alibaba_gpu_v2023/openb_pod_list_default.csv.gz"}
+	for _, e := range all {
+		l.Log = sharedData(t, filepath.Join("raw", logs[e.Recipe.Log]))
+		if _, err := l.Build(e); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+}
+
 // exits runs the command, which must end with the code, and returns what it prints.
 func exits(t *testing.T, code int, args ...string) string {
 	t.Helper()

@@ -53,6 +53,7 @@ docs/library.md has the protocol.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.libraryRun(c.Context(), &f, args) },
 	}
 	f.libraryFlags.add(c)
+	f.libraryFlags.addLog(c)
 	f.policyFlags.add(c.Flags(), "fifo or sjf")
 	c.Flags().Var(atLeast(0, &f.most), "most", "of instances with at most so many jobs; 0 for all")
 	c.Flags().Var(atLeast(0, &f.limits.Cell), "time-limit", "wall-clock limit of the policy on an instance; 0 for none")
@@ -217,6 +218,7 @@ is known, so that a check must be wrong.`,
 		},
 	}
 	f.add(c)
+	f.addLog(c)
 	c.Flags().StringVar(&by, "by", "", "who found what is submitted, as tables name them")
 	return c
 }

@@ -48,7 +48,7 @@ no values: bench library table does.`,
 				for _, x := range []float64{v.Load, v.Single, v.Gang, v.Spread, v.Weights, v.Waiting} {
 					row = append(row, fmt.Sprint(x))
 				}
-				trace, _, _ := strings.Cut(e.Recipe.Trace+e.Recipe.From, "?")
+				trace, _, _ := strings.Cut(e.Recipe.Trace+e.Recipe.Log+e.Recipe.From, "?")
 				t.rows = append(t.rows, append(row, trace, e.Instance))
 			}
 			return t.write(a.out, format)
@@ -79,6 +79,7 @@ func (a *app) libraryShowCommand() *cobra.Command {
 		},
 	}
 	f.add(c)
+	f.addLog(c)
 	return c
 }
 
@@ -93,9 +94,12 @@ func libraryError(err error) error {
 func (a *app) showEntry(s *library.Standing) {
 	e, f := s.Entry, &s.Entry.Features
 	fmt.Fprintf(a.out, "%s · %s model · %s, %s on %s · class %v · %v\n", e.Name, f.Model, output.Count(f.Jobs, "job"), output.Count(f.GPUs, "GPU"), output.Count(f.Servers, "server"), e.Class, e.Objective)
-	if words := e.Recipe.Command(); words != nil {
+	switch words := e.Recipe.Command(); {
+	case words != nil:
 		fmt.Fprintf(a.out, "made by   bench instance build %s\n", shellWords(words))
-	} else {
+	case e.Recipe.Log != "":
+		fmt.Fprintf(a.out, "made of   the public log %s, of sha256 %s\n", e.Recipe.Log, e.Recipe.LogSHA256)
+	default:
 		fmt.Fprintf(a.out, "made by   %s\n", output.Name(e.Recipe.From))
 	}
 	fmt.Fprintf(a.out, "sha256    %s\n", e.Instance)
@@ -163,6 +167,7 @@ check says whether it is still what the files prove.`,
 		},
 	}
 	f.add(c)
+	f.addLog(c)
 	c.Flags().StringVar(&format, "format", format, paperFormats+"; arrow, html")
 	addWidth(c, &width)
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
@@ -233,12 +238,12 @@ func writeLibraryTable(w io.Writer, l *library.Library, rows []record.LibraryRow
 		}
 		t.rows = append(t.rows, texts)
 	}
-	if err := t.write(w, format); err != nil || !people {
+	if err := t.write(w, format); err != nil || !people || len(rows) == 0 {
 		return err
 	}
 	b := library.Sum(rows)
-	_, err := fmt.Fprintf(w, "\n%s: %d optimal (%s with a proof for strangers), %d within 1 %%, %d open, %d with one side; median gap %.3f %%, up to 1,000 jobs %.3f %%; shifted geometric mean %.3f %%\n",
-		output.Count(b.Instances, "instance"), b.Optimal, output.Count(b.Proofs, "bound"), b.Close, b.Open, b.Partial, 100*b.Median, 100*b.MedianTo1000, 100*b.Mean)
+	_, err := fmt.Fprintf(w, "\n%s: %d optimal (%s with a proof for strangers), %d within 1 %%, %d open, %d with one side; median gap %s, up to 1,000 jobs %s; shifted geometric mean %s\n",
+		output.Count(b.Instances, "instance"), b.Optimal, output.Count(b.Proofs, "bound"), b.Close, b.Open, b.Partial, sharePercent(b.Median), sharePercent(b.MedianTo1000), sharePercent(b.Mean))
 	return err
 }
 
@@ -321,6 +326,7 @@ belongs to nothing. Exits with 5 and names what does not hold.`,
 		},
 	}
 	f.add(c)
+	f.addLog(c)
 	c.Flags().VarP(between(1, maxWorkers, &workers), "jobs", "j", "checks at a time (default one per core)")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
 	return c
@@ -395,6 +401,7 @@ func (a *app) libraryFetchCommand() *cobra.Command {
 		},
 	}
 	f.add(c)
+	f.addLog(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "folder to write")
 	return c
 }

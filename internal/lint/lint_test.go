@@ -79,7 +79,7 @@ var allowed = map[string][]string{
 	"bench/errata":     {"..."},
 	"bench/catalogue":  {"..."},
 	"bench/hunt":       {"sched/...", "bench", "bench/suite", "bench/catalogue", "bounds/...", "solvers/milp", "solvers/partition", "heuristics/sim"}, // methods are the catalogue's to choose
-	"bench/library": {"sched/...", "datasets/instances", "datasets/generate", "bounds", "bounds/certify", "bounds/proof", "bounds/proof/tree", "bounds/proof/treecheck",
+	"bench/library": {"sched/...", "datasets/importer", "datasets/instances", "datasets/generate", "bounds", "bounds/certify", "bounds/proof", "bounds/proof/tree", "bounds/proof/treecheck",
 		"bench", "bench/record", "bench/suite", "bench/catalogue"},
 	"bench/reproduce":     {"..."},
 	"cmd/bench":           {"sched/...", "datasets/...", "formulate/...", "solvers/...", "bounds/...", "bench/...", "internal/program"},
