@@ -62,7 +62,8 @@ func complete(root *cobra.Command) {
 func argumentCompletions() map[string]cobra.CompletionFunc {
 	suites, folders, instances := extensions("yaml", "yml"), directories, extensions("json")
 	return map[string]cobra.CompletionFunc{
-		"run": upTo(1, suites), "plan": upTo(1, suites), "submit slurm": upTo(1, suites),
+		"init": upTo(1, orFiles(prefixed("builtin:", datasets.Builtins()), "parquet", "json")),
+		"run":  upTo(1, suites), "plan": upTo(1, suites), "submit slurm": upTo(1, suites),
 		"merge": folders, "report": upTo(1, folders), "gate": upTo(1, folders), "compare": upTo(2, folders), "man": upTo(1, folders),
 		"reproduce": upTo(1, reproductions),
 		"solve":     upTo(1, instances), "place": upTo(1, instances), "bound": upTo(1, instances), "bracket": upTo(1, instances), "prove": upTo(1, instances), "export": upTo(1, instances), "validate": upTo(1, anyFile), "verify": upTo(2, verified), "explain": upTo(1, verified),
