@@ -242,7 +242,7 @@ Exit codes:
 		PersistentPreRunE: a.configured,
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "show the stack of internal errors")
-	root.AddCommand(a.initCommand(), a.runCommand(), a.planCommand(), a.mergeCommand(), a.submitCommand(), a.manCommand(), a.reproduceCommand(), a.configCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
+	root.AddCommand(a.initCommand(), a.doctorCommand(), a.runCommand(), a.planCommand(), a.mergeCommand(), a.submitCommand(), a.manCommand(), a.reproduceCommand(), a.configCommand(), a.reportCommand(), a.verifyCommand(), a.solveCommand(),
 		a.simulateCommand(), a.placeCommand(), a.datasetCommand(), a.instanceCommand(), a.versionCommand(),
 		a.huntCommand(), a.scoreCommand(), a.explainCommand(), a.validateCommand(), a.boundCommand(), a.bracketCommand(), a.proveCommand(), a.exportCommand(),
 		a.compareCommand(), a.gateCommand(), a.libraryCommand())

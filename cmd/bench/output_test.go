@@ -62,6 +62,7 @@ references: [exhaustive]
 		"library add":   nil, "library submit": nil, "library freeze": nil, "library select": nil, // what they do they do once
 		"bench": {}, "version": {}, "config show": {"config", "show"}, "config schema": {"config", "schema"}, "config": {"config"},
 		"init":    {"init", "-o", filepath.Join(dir, "new.yaml")},
+		"doctor":  {"doctor"},
 		"dataset": {"dataset"}, "instance": {"instance"}, "submit": {"submit"},
 		"run": {"run", suite, "-o", filepath.Join(dir, "again")}, "plan": {"plan", suite}, "merge": {"merge", filepath.Join(dir, "merged"), result},
 		"submit slurm": {"submit", "slurm", suite, "-o", filepath.Join(dir, "slurm"), "--shards", "2", "--dry-run"},
