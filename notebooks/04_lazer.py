@@ -19,7 +19,7 @@
 # before it has trained: its load was for nothing. Lazer waits a little before it preempts, to avoid that.
 #
 # `periodic-60`, `-360` and `-600` repack every 60, 360 and 600 seconds: that is what the paper calls Pollux, Muri and Optimus. The golden
-# results hold a dozen jobs under two load times, which is enough to draw the figures and not enough to rank the policies. For the paper's
+# results hold ten jobs under two load times, which is enough to draw the figures and not enough to rank the policies. For the paper's
 # own sizes run `bench reproduce lazer-fig3` and the like; `docs/reproduction/lazer.md` discusses what agrees and what does not.
 
 # %%
@@ -70,8 +70,8 @@ if yr.some(jobs, "preemptive jobs"):
 # ## GPU time lost to futile preemptions (Figure 4)
 #
 # GPU time spent in loads that a preemption cut short, over all GPU time held. **What to see:** it is zero without preemption (`sjf`) and
-# grows with the time that a load takes. The paper reports up to 10 % for SRTF and 13 % for Pollux, and next to nothing for Lazer; a
-# dozen jobs with a handful of preemptions (the golden results) show no such order.
+# grows with the time that a load takes. The paper reports up to 10 % for SRTF and 13 % for Pollux, and next to nothing for Lazer;
+# ten jobs with a handful of preemptions (the golden results) show no such order.
 
 # %%
 if yr.some(jobs, "preemptive jobs"):
@@ -109,7 +109,7 @@ if yr.some(waits, "runs of sjf on preemptive jobs with waiting"):
 # %% [markdown]
 # ## Table 2
 #
-# Medians and 95th percentiles over jobs, in minutes. Percentiles of a dozen jobs are single jobs.
+# Medians and 95th percentiles over jobs, in minutes. Percentiles of ten jobs are single jobs.
 
 # %%
 if yr.some(jobs, "preemptive jobs"):

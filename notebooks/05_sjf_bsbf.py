@@ -18,7 +18,7 @@
 # Sharing*. Two jobs may share a GPU; each then slows the other down by the factor `xi`. SJF-BSBF shares where a theorem about pairs says
 # that it pays; SJF-FFS shares whenever it can; SJF and FIFO never do.
 #
-# The golden results hold a dozen jobs at two factors. The paper's 240 and 480 jobs: `bench reproduce sjf-bsbf-table3`, then
+# The golden results hold eight jobs at two factors. The paper's 240 and 480 jobs: `bench reproduce sjf-bsbf-table3`, then
 # `make notebooks DIR=...`. `docs/sharing.md` says how the paper's theorem is corrected here.
 
 # %%

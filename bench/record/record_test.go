@@ -69,6 +69,7 @@ func requireEqual(t *testing.T, got, want *Run) {
 	same("bounds", got.Bounds, want.Bounds)
 	same("predictions", got.Predictions, want.Predictions)
 	same("theorems", got.Theorems, want.Theorems)
+	same("instances", got.Features, want.Features)
 	same("placements", got.Placements, want.Placements)
 	var a, b bytes.Buffer
 	if json.Compact(&a, got.Manifest.Suite) != nil || json.Compact(&b, want.Manifest.Suite) != nil || a.String() != b.String() {

@@ -20,6 +20,7 @@ type Run struct {
 	Dir         string // where it was read from or written to
 	Manifest    Manifest
 	Ratios      []Ratio
+	Features    []Instance // of the instances
 	Jobs        []Job
 	Segments    []Segment
 	Solves      []Solve

@@ -32,6 +32,7 @@ func randomRun(seed uint64, rows int) *Run {
 	fill(rng, theoremTable(), run, rows)
 	fill(rng, placementTable(), run, rows)
 	fill(rng, eventTable(), run, rows)
+	fill(rng, instanceTable(), run, rows)
 	for i := range run.Ratios { // most rows must count for the digest
 		run.Ratios[i].WallLimited = rng.IntN(5) == 0
 	}

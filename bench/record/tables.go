@@ -298,7 +298,7 @@ type file interface {
 
 // tables lists the files of a result directory.
 func tables(params []Param) []file {
-	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable(), theoremTable(), eventTable()}
+	return []file{ratioTable(params), jobTable(), segmentTable(), solveTable(), boundTable(), predictionTable(), placementTable(), theoremTable(), eventTable(), instanceTable()}
 }
 
 func (t *table[R]) table() Table {

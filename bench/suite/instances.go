@@ -33,6 +33,30 @@ func (in *Instance) OfferedLoad() record.Opt[float64] {
 	return record.Opt[float64]{V: load, Valid: ok && err == nil}
 }
 
+// Features returns what the instance is like, as a row without the suite. What is about
+// gangs is missing of elastic jobs, and where a job would run for longer than there is time.
+func (in *Instance) Features() record.Instance {
+	f, _ := instances.FeaturesOf(in.Instance) // without gangs, after an error
+	row := record.Instance{
+		Instance: in.Name, InstanceSHA256: in.SHA256, Family: in.Family, Model: string(in.Model), Seed: record.Some(int64(in.Seed)),
+		Jobs: len(in.Jobs), GPUs: in.Cluster.GPUs(), Servers: len(in.Cluster.Servers), History: f.History, Users: f.Users, Groups: f.Groups,
+		Span: inSeconds(f.Span), Slot: positive(inSeconds(f.Slot)), Deadline: positive(inSeconds(in.Deadline)),
+		Inter: positive(float64(in.Cluster.Inter)), Intra: positive(float64(in.Cluster.Intra)), LeastWeight: f.LeastWeight, MostWeight: f.MostWeight,
+	}
+	if g := f.Gangs.V; f.Gangs.OK {
+		row.OfferedLoad = record.Opt[float64]{V: g.OfferedLoad.V, Valid: g.OfferedLoad.OK}
+		row.Work, row.MeanRun = record.Some(g.Work/float64(sched.Second)), record.Some(g.MeanRun/float64(sched.Second))
+		row.LargestGang, row.MeanGang, row.SingleShare = record.Some(g.Largest), record.Some(g.Mean), record.Some(g.Single)
+		row.MedianRun, row.LongestRun = record.Some(inSeconds(g.MedianRun)), record.Some(inSeconds(g.LongestRun))
+	}
+	return row
+}
+
+func inSeconds(t sched.Time) float64 { return float64(t) / float64(sched.Second) }
+
+// positive is a number that is missing where it is 0.
+func positive(v float64) record.Opt[float64] { return record.Opt[float64]{V: v, Valid: v > 0} }
+
 // Build makes the source's instances: the one of its file, or one per window
 // of its trace. Their jobs are taken from the budget.
 func (src *Source) Build(master uint64, jobs *Budget) ([]*Instance, error) {

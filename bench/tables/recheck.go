@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -113,6 +114,7 @@ type instanceCheck struct {
 	ratios          []*record.Ratio
 	bounds          []*record.Bound
 	solves          []*record.Solve
+	features        []*record.Instance
 	keys            []scheduleKey // in order of rows
 	schedules       map[scheduleKey]*scheduleCheck
 
@@ -120,8 +122,8 @@ type instanceCheck struct {
 	loading sync.Once
 	in      *sched.Instance // nil if it cannot be read
 	best    []record.Opt[float64]
-	offered record.Opt[float64]
-	left    int // tasks
+	fresh   record.Instance // its features
+	left    int             // tasks
 
 	schedulesHold, uncertified, proofsHold int
 	certificates                           map[record.Text]bool // whether it holds
@@ -184,6 +186,18 @@ func (r *recheck) sort() {
 			c.solves = append(c.solves, row)
 		} else {
 			r.failed = append(r.failed, fmt.Sprintf("solves.arrow has a row of %s, and no other table has", row.Instance))
+		}
+	}
+	for i := range r.run.Features {
+		row := &r.run.Features[i]
+		c := of(row.Instance, row.InstanceSHA256)
+		c.features = append(c.features, row)
+	}
+	if len(r.run.Features) > 0 { // earlier versions did not record them
+		for _, c := range r.instances {
+			if len(c.features) != 1 {
+				c.fail("instances.arrow has %d rows of %s", len(c.features), c.name)
+			}
 		}
 	}
 	lost := map[scheduleKey]bool{}
@@ -255,11 +269,12 @@ func (c *instanceCheck) load() {
 		return
 	}
 	built := &suite.Instance{Instance: c.in}
-	c.best, c.offered = fastest{}.of(built), built.OfferedLoad()
+	c.best, c.fresh = fastest{}.of(built), built.Features()
 }
 
 func (c *instanceCheck) end() {
 	if c.in != nil {
+		c.checkFeatures()
 		c.checkRows()
 	}
 	slices.Sort(c.failed) // the order of the checks is no one's
@@ -437,6 +452,20 @@ func (c *instanceCheck) checkProof(row *record.Solve) error {
 	return nil
 }
 
+// checkFeatures compares what instances.arrow says with the instance.
+func (c *instanceCheck) checkFeatures() {
+	for _, row := range c.features {
+		fresh := c.fresh
+		fresh.Suite, fresh.Instance, fresh.InstanceSHA256, fresh.Family, fresh.Seed = row.Suite, row.Instance, row.InstanceSHA256, row.Family, row.Seed
+		recorded, follows := reflect.ValueOf(*row), reflect.ValueOf(fresh)
+		for i := range recorded.NumField() {
+			if a, b := recorded.Field(i).Interface(), follows.Field(i).Interface(); a != b {
+				c.failed = append(c.failed, fmt.Sprintf("instances.arrow: %s: %s is recorded as %v, and %v follows", c.name, recorded.Type().Field(i).Name, a, b))
+			}
+		}
+	}
+}
+
 // checkRows derives denominators and ratios from the bounds and the schedules anew.
 // Schedules that do not hold have been reported: what they are part of cannot be.
 func (c *instanceCheck) checkRows() {
@@ -529,7 +558,7 @@ func (c *instanceCheck) checkInstance(row *record.Ratio, objective sched.Objecti
 	in := c.in
 	fresh := record.Ratio{Model: string(in.Model), Jobs: len(in.Jobs), GPUs: in.Cluster.GPUs(), Servers: record.Some(len(in.Cluster.Servers)), Sense: record.Min}
 	if row.OfferedLoad.Valid { // earlier versions did not record it
-		fresh.OfferedLoad = c.offered
+		fresh.OfferedLoad = c.fresh.OfferedLoad
 	}
 	if objective.Maximised() {
 		fresh.Sense = record.Max

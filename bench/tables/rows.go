@@ -57,10 +57,13 @@ func Rows(ctx context.Context, plan *bench.Plan, results []bench.CellResult, wat
 
 // addInstance adds the rows of the cells of one instance.
 func addInstance(run *record.Run, plan *bench.Plan, results []bench.CellResult) error {
-	if in := results[0].Cell.Instance; slices.ContainsFunc(results, func(r bench.CellResult) bool { return !r.Skipped }) {
+	in := results[0].Cell.Instance
+	standings, best, features := newStandings(results), fastest{}, in.Features()
+	if slices.ContainsFunc(results, func(r bench.CellResult) bool { return !r.Skipped }) {
 		run.AddInstance(in.SHA256, in.Canonical)
+		features.Suite = plan.Suite.Name
+		run.Features = append(run.Features, features)
 	}
-	standings, best, load := newStandings(results), fastest{}, results[0].Cell.Instance.OfferedLoad()
 	var violations error
 	for _, s := range standings.order {
 		violations = errors.Join(violations, s.check())
@@ -83,7 +86,7 @@ func addInstance(run *record.Run, plan *bench.Plan, results []bench.CellResult) 
 				continue // it has no schedule, and so no row among the ratios
 			}
 			row := ratioRow(plan, r, k, objective, st, schedules)
-			row.OfferedLoad = load
+			row.OfferedLoad = features.OfferedLoad
 			addPredictability(&row, scheduled(run.Jobs[jobs:], row.Schedule))
 			if theorem != nil && objective == about {
 				addHeadline(&row, theorem)

@@ -364,6 +364,7 @@ var unchecked = map[string]string{
 	"Segment.Segment": "a number that orders segments",
 	"Segment.Server":  "another server may do as well",
 	"Bound.Suite":     "a name", "Bound.Bound": "a name", "Bound.Wall": "a time by the clock", "Bound.Message": "prose", "Bound.WallLimited": "of the method",
+	"Instance.Suite": "a name", "Instance.Family": "a name", "Instance.Seed": "what an instance was drawn with cannot be seen from it",
 	"Bound.CellID": "a bound counts for all cells of its instance",
 }
 
@@ -379,7 +380,7 @@ func changeFields(t *testing.T, dir string) {
 		return found.Failed
 	}
 	count := 0
-	for _, table := range []string{"Ratios", "Jobs", "Segments", "Bounds"} {
+	for _, table := range []string{"Ratios", "Jobs", "Segments", "Bounds", "Features"} {
 		row := reflect.TypeOf(record.Run{})
 		field, _ := row.FieldByName(table)
 		row = field.Type.Elem()
@@ -426,6 +427,9 @@ func byInstance(run *record.Run) []*record.Run {
 		}
 		r.Ratios = append(r.Ratios, row)
 		cells[row.CellID] = r
+	}
+	for _, row := range run.Features {
+		of[row.Instance].Features = append(of[row.Instance].Features, row)
 	}
 	for _, row := range run.Bounds {
 		of[row.Instance].Bounds = append(of[row.Instance].Bounds, row)

@@ -41,6 +41,29 @@ class Loading(unittest.TestCase):
         self.assertEqual(list(yr.load(self.path).runs), ["gang"])
         self.assertEqual(list(yr.load(self.path.parent).runs), ["gang"])
 
+    def test_runs_of_one_name(self):
+        other = pathlib.Path(self.folder.name) / "later" / "gang"
+        shutil.copytree(self.path, other)
+        both = yr.read_runs(self.path, pathlib.Path(self.folder.name) / "lat*" / "*")
+        self.assertEqual(list(both.runs), [f"{self.path.parent.name}/gang", "later/gang"])
+        self.assertEqual(both.ratios["run"].n_unique(), 2)
+        self.assertEqual(list(yr.read_runs(self.path, self.path).runs), ["gang"])
+
+    def test_runs_of_other_schemas(self):
+        both = yr.read_runs(GOLDEN / "*")
+        self.assertEqual(len(both.ratios), sum(len(yr.load(GOLDEN / name).ratios) for name in both.runs))
+        swept = both.ratios.filter(pl.col("run") == "models")[yr.swept(both.ratios)]  # that only gang sweeps
+        self.assertTrue(all(column.is_null().all() for column in swept))
+        with self.assertRaisesRegex(yr.ResultError, "matches no result directory"):
+            yr.read_runs(GOLDEN / "none*")
+
+    def test_features_of_instances(self):
+        results = yr.load(GOLDEN)
+        joined = results.ratios.join(results.instances, on=["run", "instance"], suffix="_of_instance")
+        self.assertEqual(len(joined), len(results.ratios))
+        for column in ("jobs", "gpus", "offered_load", "instance_sha256"):
+            self.assertTrue(joined[column].eq_missing(joined[column + "_of_instance"]).all(), column)
+
     def test_no_manifest(self):
         (self.path / "manifest.json").unlink()
         self.refuses("no manifest.json")

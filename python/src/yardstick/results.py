@@ -28,6 +28,7 @@ True
 'share of instances'
 """
 
+import glob
 import hashlib
 import json
 import math
@@ -46,7 +47,7 @@ except ModuleNotFoundError as e:
     raise ModuleNotFoundError(f"yardstick reads tables with polars and pyarrow, and {e.name} is missing: pip install 'yardstick[tables]'", name=e.name) from None
 
 SCHEMA_VERSION = 1
-TABLES = ("ratios", "jobs", "segments", "solves", "bounds", "predictions", "placements", "theorems", "events")
+TABLES = ("ratios", "jobs", "segments", "solves", "bounds", "predictions", "placements", "theorems", "events", "instances")
 
 # What the format allows: nothing is dictionary-encoded, and times are seconds.
 TYPES = {pa.utf8(), pa.float64(), pa.int32(), pa.int64(), pa.bool_()}
@@ -127,11 +128,15 @@ class Result:
     def events(self) -> pl.DataFrame:
         return self.table("events")
 
+    @property
+    def instances(self) -> pl.DataFrame:
+        return self.table("instances")
+
     def columns(self, table: str) -> pl.DataFrame:
         """Every column of a table: its type, unit, group and meaning."""
         rows: dict[str, tuple[str | None, ...]] = {}
         for run in self.runs.values():
-            for field in run.tables[table].schema:
+            for field in run.tables[table].schema if table in run.tables else ():
                 about = {k.decode(): v.decode() for k, v in (field.metadata or {}).items()}
                 rows.setdefault(field.name, (field.name, str(field.type), about.get("unit"), about.get("group"), about.get("description")))
         return pl.DataFrame(list(rows.values()), schema=["column", "type", "unit", "group", "meaning"], orient="row")
@@ -155,14 +160,37 @@ def load(path: str | Path | None = None) -> Result:
     path = Path(path or os.environ.get("YARDSTICK_RESULTS") or "golden")
     if (path / "manifest.json").exists():
         return Result([open_run(path)])
-    found = sorted(p.parent for p in path.glob("*/manifest.json"))
-    if not found:
+    if not any(path.glob("*/manifest.json")):
         raise ResultError(f"{path} holds no manifest.json: it is no result directory, or its run did not end")
-    return Result([open_run(p) for p in found])
+    return read_runs(os.path.join(glob.escape(str(path)), "*"))
 
 
-def open_run(path: Path) -> Run:
-    """Read a result directory and check every hash, row count, type and version."""
+def read_runs(*patterns: str | Path) -> Result:
+    """Load the result directories that paths or patterns such as results/* match, as one. A column that only some of them
+    have is null in the others. A run is called as its directory is, with as many of the folders above it as tell all apart.
+
+    Errors: ResultError if a pattern matches no result directory; what load raises.
+
+    >>> read_runs("golden/*").runs.keys()
+    dict_keys(['gang', 'models', 'placing'])
+    >>> read_runs("golden/m*", "golden/gang").instances["offered_load"].is_null().any()
+    True
+    """
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        matched = [Path(p) for p in sorted(glob.glob(str(pattern))) if Path(p, "manifest.json").exists()]
+        if not matched:
+            raise ResultError(f"{pattern} matches no result directory, which has a manifest.json")
+        found |= dict.fromkeys(matched)
+    length = 1
+    while len({p.absolute().parts[-length:] for p in found}) < len(found):
+        length += 1
+    return Result([open_run(p, "/".join(p.absolute().parts[-length:])) for p in found])
+
+
+def open_run(path: Path, name: str = "") -> Run:
+    """Read a result directory and check every hash, row count, type and version. Its name is that of the directory
+    unless another is given."""
     text = (path / "manifest.json").read_bytes()
     manifest = json.loads(text)
     if manifest.get("format_version") != SCHEMA_VERSION:
@@ -176,7 +204,7 @@ def open_run(path: Path) -> Run:
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
         _check_table(path / entry["name"], table, entry["rows"], manifest["plan_id"])
         tables[entry["name"].removesuffix(".arrow")] = table
-    return Run(path.name, path, manifest, tables)
+    return Run(name or path.name, path, manifest, tables)
 
 
 def _check_seal(path: Path, text: bytes, seal: str) -> None:
