@@ -275,7 +275,10 @@ func (f *finder) asGiven(s *sched.Schedule, starts, ends []int64) (*board, bool)
 }
 
 // round is some searches that begin from one schedule, each with so many moves.
-type round struct{ searches, moves int }
+type round struct {
+	searches, moves int
+	core            bool // they begin with the jobs that hold most alone
+}
 
 // rounds returns the rounds of an effort. What a search finds hangs on its first moves,
 // so that the first round has many short ones.
@@ -288,10 +291,21 @@ func (f *finder) rounds() []round {
 	if f.o.Moves > 0 {
 		moves = f.o.Moves
 	}
-	if e == 1 {
-		return []round{{4, moves / 8}, {1, moves - moves/8*4}}
+	if len(f.p.jobs) >= coreFrom && !f.p.spread && f.p.unit == 0 {
+		each := min(moves/4*3, coreMoves)
+		if e == 1 {
+			return []round{{2, each, true}, {1, each, true}}
+		}
+		again := 2
+		for range e - 2 {
+			again *= 3
+		}
+		return slices.Repeat([]round{{8, each, true}}, again)
 	}
-	return []round{{8, moves / 8}, {2, moves / 2}, {2, moves}}
+	if e == 1 {
+		return []round{{4, moves / 8, false}, {1, moves - moves/8*4, false}}
+	}
+	return []round{{8, moves / 8, false}, {2, moves / 2, false}, {2, moves, false}}
 }
 
 // heat is the first threshold, in tenths of the mean wait: three up to 500 jobs, and
@@ -306,16 +320,24 @@ func heat(n int) float64 {
 func (f *finder) improve(ctx context.Context) (*Result, error) {
 	from, h := f.best, heat(len(f.p.jobs))
 	for n, r := range f.rounds() {
-		ends, made := make([]*search, r.searches), make([]int, r.searches)
+		if ctx.Err() != nil {
+			break
+		}
+		ends, made, work := make([]*search, r.searches), make([]int, r.searches), make([]int64, r.searches)
+		begun := from.board
 		f.parallel(r.searches, func(k int) {
-			s := newSearch(f.copyOf(from.board), f.o.Seed*64+uint64(8*n+k))
-			ends[k] = s
-			made[k] = s.run(ctx, r.moves, h/float64(1+n*n))
-			f.tell(s.cost)
+			if r.core {
+				ends[k], work[k], made[k] = f.searchCore(ctx, begun, coreJobs, f.o.Seed*4096+uint64(8*n+k), r.moves)
+			} else {
+				s := newSearch(f.copyOf(begun), f.o.Seed*64+uint64(8*n+k))
+				made[k] = s.run(ctx, r.moves, h/float64(1+n*n))
+				ends[k], work[k] = s, s.work()
+			}
+			f.tell(ends[k].cost)
 		})
 		for k, s := range ends {
 			f.result.Moves += made[k]
-			f.result.Work += s.work()
+			f.result.Work += work[k]
 			if s.cost < from.cost {
 				from = &start{name: from.name, board: s.board, cost: s.cost}
 			}

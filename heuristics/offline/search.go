@@ -315,7 +315,12 @@ func (s *search) pull() {
 	if at >= from {
 		return
 	}
-	s.makeRoom(b, at)
+	if !s.makeRoom(b, at) {
+		for _, i := range s.window {
+			s.put(i)
+		}
+		return
+	}
 	w := s.window
 	switch others := w[1:]; s.rng.IntN(4) {
 	case 0:
@@ -387,8 +392,9 @@ func (s *search) late() int32 {
 
 // makeRoom takes a job off the board, and others until it can start at the given time
 // in the pool: wherever too much is held, one of the jobs that run, by a rule drawn at
-// random. The window is the job and the others.
-func (s *search) makeRoom(b int32, at int64) {
+// random. The window is the job and the others. It returns false where what is in the way
+// is no job of the search.
+func (s *search) makeRoom(b int32, at int64) bool {
 	j := &s.p.jobs[b]
 	end := at + j.short
 	s.remove(b)
@@ -413,12 +419,15 @@ func (s *search) makeRoom(b int32, at int64) {
 	}
 	for t, next, ok := at, 0, true; ; {
 		if t, ok = s.pool.above(t, end, s.p.gpus-j.gang); !ok {
-			return
+			return true
 		}
 		for ; next < len(s.near) && s.start[s.near[next]] <= t; next++ {
 			s.active = append(s.active, s.near[next])
 		}
 		s.active = slices.DeleteFunc(s.active, func(i int32) bool { return s.end[i] <= t })
+		if len(s.active) == 0 {
+			return false
+		}
 		first := 0
 		for k, i := range s.active {
 			if rank(i) > rank(s.active[first]) {
