@@ -10,7 +10,8 @@
 // length. The best of them is improved by window search: free some jobs that start
 // around one that waits, insert them again in another order, and keep the result unless
 // the cost rises by more than a threshold, which falls to nothing. A move costs its
-// window, not the instance, because what is held over time is kept in chunks.
+// window, not the instance, because what is held over time is kept in chunks. Of thousands
+// of jobs in a pool, those that hold most are searched alone first, see core.
 //
 // Where running times depend on the place, jobs are put on servers, each with what is
 // held on it over time, and run as long as they do there. Elsewhere the cluster is a
