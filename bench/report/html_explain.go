@@ -286,7 +286,7 @@ func (x *explained) plan() plan {
 	if !x.Started() || len(w.Jobs) == 0 || w.To <= w.From {
 		return plan{tables: x.tables()}
 	}
-	p := plan{caption: fmt.Sprintf("Jobs under %s and %s · %s", x.this.Method, x.reference.Method, x.this.Instance), file: "explained-" + x.view.slug + ".csv", wide: true,
+	p := plan{caption: fmt.Sprintf("Jobs under %s and %s · %s, %s", spaced(x.this.Method), spaced(x.reference.Method), x.this.Instance, objectiveTitle(x.this.Objective)), file: "explained-" + x.view.slug + ".csv", wide: true,
 		columns: []heading{{name: "schedule", left: true}, {name: "job", left: true}, {name: "state", left: true}, {name: "GPUs"}, {name: "start (s)"}, {name: "end (s)"}}}
 	p.note = "All jobs."
 	if !w.All {

@@ -116,7 +116,7 @@ func (v *views) gantt(g *view, worst, best *record.Ratio) plan {
 	if d.Denominator == Optimum {
 		over = "the proven optimum"
 	}
-	p := plan{caption: fmt.Sprintf("%s beside %s · %s, %s", worst.Method, over, worst.Instance, objectiveTitle(worst.Objective)), file: "gantt-" + g.slug + ".csv", wide: true,
+	p := plan{caption: fmt.Sprintf("%s beside %s · %s, %s", spaced(worst.Method), over, worst.Instance, objectiveTitle(worst.Objective)), file: "gantt-" + g.slug + ".csv", wide: true,
 		columns: []heading{{name: "schedule", left: true}, {name: "job"}, {name: "server"}, {name: "GPUs"}, {name: "phase", left: true}, {name: "start (s)"}, {name: "end (s)"}}}
 	p.note = g.short
 	if d.Denominator != None {
