@@ -91,7 +91,7 @@ def close(problem, prices, now, cost, running, starts):
     for j, ways, later in starts:
         costs = [prices.K * problem.weight[j] * (now + d) + prices.until(j, now + d) - prices.until(j, now) for d in ways]
         if later <= prices.latest[j]:
-            costs.append(prices.least(j, later))
+            costs.append(prices[j, later])
         if not costs:
             return True
         paid += min(costs)

@@ -27,12 +27,13 @@ def require(true, what):
     if not true:
         raise Refused(what)
 
-def integer(text):
-    require(re.fullmatch(r"0|[1-9][0-9]{0,59}", text), "%.70r is no integer from 0 to 10^60" % text)
-    return int(text)
-
 def integers(text):
-    return [integer(word) for word in text.split(" ")] if text else []
+    require(re.fullmatch(r"(0|[1-9][0-9]{0,59})( (0|[1-9][0-9]{0,59}))*", text) or not text, "%.70r has other words than integers from 0 to 10^60" % text)
+    return [int(word) for word in text.split()]
+
+def integer(text):
+    require(text and " " not in text, "%.70r is not one integer" % text)
+    return integers(text)[0]
 
 def lines(data):
     """Two functions: one for the next line of a file, one for what it says of a given key."""
@@ -78,12 +79,13 @@ def most(problem, pay):
     best = [0] * (problem.capacity + 1)  # in so many GPUs
     for g, p in zip(problem.gang, pay):
         if p > 0:
-            best[g:] = [max(without, p + rest) for without, rest in zip(best[g:], best)]
+            best[g:] = [p + rest if p + rest > without else without for without, rest in zip(best[g:], best)]
     return best[-1]
 
-class Prices:
+class Prices(dict):
     """What job j pays per unit of time that it runs, times K: v[j][i] from t[i] to t[i+1], and 0 outside.
-    It pays for its GPUs, or a price of its own. v[n][i] is the most that jobs pay which fit together."""
+    It pays for its GPUs, or a price of its own. v[n][i] is the most that jobs pay which fit together.
+    As a dictionary: at (j, earliest) what job j costs and pays at least, which is found when asked for."""
 
     def __init__(self, problem, K, value, numbers):
         rows = numbers[0] if numbers else 0
@@ -95,7 +97,7 @@ class Prices:
         else:
             self.v = [row + [0] for row in v + [[most(problem, pay) for pay in zip(*v)]]]
         self.sum = [list(accumulate((p * (b - a) for p, a, b in zip(row, self.t, self.t[1:])), initial=0)) for row in self.v]
-        self.problem, self.K, self.known = problem, K, {}
+        self.problem, self.K = problem, K
         self.goal = 0 if problem.makespan else K * (value - 1)
         self.latest = [value - 1 - p if problem.makespan else 10**99 for p in problem.duration]  # starts to look at
         self.table = [None] * len(problem.gang)
@@ -110,27 +112,27 @@ class Prices:
         end = start + self.problem.duration[j]
         return self.K * self.problem.weight[j] * end + self.until(j, end) - self.until(j, start)
 
-    def least(self, j, earliest):
+    def __missing__(self, pair):
         """The least of at(j, start) over all starts that are not earlier. Between two times at which the
         start or the end meets a change of price it is linear, and after the last it does not fall."""
-        if (j, earliest) not in self.known:
-            if self.table[j] is None:
-                times = {x for t in self.t for x in (t, t - self.problem.duration[j]) if 0 <= x < self.latest[j]}
-                times = sorted(times | {self.latest[j]})
-                costs = [self.at(j, t) for t in times]
-                for i in range(len(costs) - 2, -1, -1):  # from here on
-                    costs[i] = min(costs[i], costs[i + 1])
-                self.table[j] = times, costs
-            times, costs = self.table[j]
-            i = bisect.bisect_left(times, earliest)
-            self.known[j, earliest] = min([self.at(j, earliest)] + costs[i : i + 1])
-        return self.known[j, earliest]
+        j, earliest = pair
+        if self.table[j] is None:
+            times = {x for t in self.t for x in (t, t - self.problem.duration[j]) if 0 <= x < self.latest[j]}
+            times = sorted(times | {self.latest[j]})
+            costs = [self.at(j, t) for t in times]
+            for i in range(len(costs) - 2, -1, -1):  # from here on
+                costs[i] = min(costs[i], costs[i + 1])
+            self.table[j] = times, costs
+        times, costs = self.table[j]
+        i = bisect.bisect_left(times, earliest)
+        self[pair] = min([self.at(j, earliest)] + costs[i : i + 1])
+        return self[pair]
 
     def close(self, now, cost, running, earliest):
         """Whether every schedule of a node costs at least the value: weak duality."""
-        if any(e > self.latest[j] for j, e in earliest):
+        if self.problem.makespan and any(e > self.latest[j] for j, e in earliest):
             return True
-        paid = sum(self.until(j, end) - self.until(j, now) for end, j in running) + sum(self.least(j, e) for j, e in earliest)
+        paid = sum([self.until(j, end) - self.until(j, now) for end, j in running]) + sum([self[pair] for pair in earliest])
         return self.K * cost + paid - (self.sum[-1][-1] - self.until(-1, now)) > self.goal
 
 def tree(problem, value, order, prices, answers):
@@ -181,7 +183,7 @@ def check(problem_file, certificate, kind="yardstick-tree 2", Problem=Problem, t
     else:
         require(claim == "bound" and not any(found), "the claim is neither an optimum nor a bound without starts")
     prices = [Prices(problem, K, value, integers(line())) for _ in range(min(integer(key("prices")), 10**5))]
-    answers = (integer(word) for text in iter(line, "end") for word in text.split(" "))
+    answers = (answer for text in iter(line, "end") for answer in integers(text or "nothing"))
     tree(problem, value, order, prices, answers)
     require(next(answers, None) is None and line() == "", "something follows the tree")
     return "holds: no schedule costs less than %d%s\nso %s of instance %s is at least %s * %d + %s" % (
