@@ -1,6 +1,8 @@
 package theorems
 
 import (
+	"math/big"
+
 	"yardstick/sched"
 	"yardstick/solvers/partition"
 )
@@ -22,4 +24,13 @@ func SymbolsOf(in *sched.Instance, run Run) (printed, attained *Symbols, err err
 	}
 	m := p.machines()
 	return p.symbols(m), a.symbols(m), nil
+}
+
+// TightestOf returns the bound with the least slack and the sum of all, in 128 bits and in
+// rationals; narrow says whether the former could, and all whether there is a bound for every job.
+func TightestOf(s *Symbols, realised bool) (fast, slow JobBound, fastSum, slowSum *big.Rat, narrow, all bool) {
+	fast, fastSum, narrow = s.tightest(realised)
+	bounds := JobBounds(s, realised)
+	slow, slowSum = tightestOf(bounds)
+	return fast, slow, fastSum, slowSum, narrow, len(bounds) == s.Jobs
 }

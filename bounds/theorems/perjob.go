@@ -3,7 +3,6 @@ package theorems
 import (
 	"math/big"
 
-	"yardstick/internal/number"
 	"yardstick/sched"
 )
 
@@ -35,7 +34,7 @@ func JobBounds(s *Symbols, realised bool) []JobBound {
 	delays, work, widest := new(big.Rat), new(big.Rat), 0
 	for _, i := range s.order {
 		j := &s.jobs[i]
-		d := j.longest()
+		d := s.longest[i]
 		if realised {
 			d = microseconds(j.held())
 		}
@@ -45,7 +44,7 @@ func JobBounds(s *Symbols, realised bool) []JobBound {
 			break
 		}
 		delays.Add(delays, s.delay[i])
-		bound := sum(number.Ceil(s.virtual[i]), delays, product(work, big.NewRat(1, int64(busy))), d)
+		bound := sum(s.ceiling[i], delays, product(work, big.NewRat(1, int64(busy))), d)
 		out = append(out, JobBound{Job: sched.JobID(i), Completion: j.Completion, Bound: bound})
 		work.Add(work, product(whole(j.Gang), d))
 	}
@@ -61,18 +60,28 @@ func Jobs(s *Symbols, realised bool) (worst, total Result) {
 	if realised {
 		form, needs = Realised, []Assumption{GangModel, Continuous, WholeGPUs, Releases, Gangs, QueueOrder}
 	}
-	bounds := JobBounds(s, realised)
-	if len(bounds) < s.Jobs {
-		return vacuous(s, PerJob, form, nil, needs), vacuous(s, Certificate, form, s.Gamma, needs)
-	}
-	right := new(big.Rat)
-	for _, b := range bounds {
-		r := inequality{PerJob, form, microseconds(b.Completion), b.Bound, new(big.Rat), needs}.on(s)
-		r.Job = b.Job
-		if worst.Slack == nil || r.Slack.Cmp(worst.Slack) < 0 {
-			worst = r
+	tight, right, ok := s.tightest(realised)
+	if !ok {
+		bounds := JobBounds(s, realised)
+		if len(bounds) < s.Jobs {
+			return vacuous(s, PerJob, form, nil, needs), vacuous(s, Certificate, form, s.Gamma, needs)
 		}
-		right.Add(right, b.Bound)
+		tight, right = tightestOf(bounds)
 	}
+	worst = inequality{PerJob, form, microseconds(tight.Completion), tight.Bound, new(big.Rat), needs}.on(s)
+	worst.Job = tight.Job
 	return worst, inequality{Certificate, form, s.Gamma, right, new(big.Rat), needs}.onRatio(s)
+}
+
+// tightestOf is tightest in rationals.
+func tightestOf(bounds []JobBound) (worst JobBound, total *big.Rat) {
+	total = new(big.Rat)
+	var least *big.Rat
+	for _, b := range bounds {
+		if slack := new(big.Rat).Sub(b.Bound, microseconds(b.Completion)); least == nil || slack.Cmp(least) < 0 {
+			worst, least = b, slack
+		}
+		total.Add(total, b.Bound)
+	}
+	return worst, total
 }

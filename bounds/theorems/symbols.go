@@ -77,7 +77,8 @@ type Symbols struct {
 
 	Unmet []Assumption // all those that the run does not meet
 
-	jobs []Job
+	jobs    []Job
+	longest []*big.Rat // n·alpha_max, by job
 	*machines
 }
 
@@ -89,6 +90,7 @@ type machines struct {
 	Rounding   *big.Rat // Σ ceil(C^v) − C^v
 
 	virtual []*big.Rat // C^v
+	ceiling []*big.Rat // ceil(C^v)
 	delay   []*big.Rat // floor(tau·q): the longest wait for a better placement
 	order   []int      // jobs by C^v
 }
@@ -151,8 +153,10 @@ func (s *Symbols) add(j *Job) {
 	if j.AlphaMin.Cmp(s.AlphaMin) < 0 {
 		s.AlphaMin = j.AlphaMin
 	}
+	longest := j.longest()
+	s.longest = append(s.longest, longest)
 	s.Gamma.Add(s.Gamma, microseconds(j.Completion))
-	s.Longest.Add(s.Longest, j.longest())
+	s.Longest.Add(s.Longest, longest)
 }
 
 // addErrors adds up what was predicted wrongly.
@@ -195,7 +199,9 @@ func (c *Case) machines() *machines {
 	m.virtual = SRPT(release, predicted, before)
 	m.OptVirtual = sum(m.virtual...)
 	for _, v := range m.virtual {
-		m.Rounding.Add(m.Rounding, new(big.Rat).Sub(number.Ceil(v), v))
+		up := number.Ceil(v)
+		m.ceiling = append(m.ceiling, up)
+		m.Rounding.Add(m.Rounding, new(big.Rat).Sub(up, v))
 	}
 	slices.SortFunc(m.order, func(a, b int) int {
 		if byTime := m.virtual[a].Cmp(m.virtual[b]); byTime != 0 {
@@ -219,7 +225,7 @@ func (c *Case) unmet(s *Symbols) []Assumption {
 		lacking[Iterations] = lacking[Iterations] || j.Iters < 1
 		lacking[Gangs] = lacking[Gangs] || j.Gang > c.GPUs
 		lacking[Alphas] = lacking[Alphas] || j.AlphaMin.Cmp(j.AlphaTilde) > 0 || j.AlphaTilde.Cmp(j.AlphaMax) > 0
-		lacking[RunningTimes] = lacking[RunningTimes] || held.Cmp(j.longest()) > 0 || held.Cmp(product(big.NewRat(j.Iters, 1), j.AlphaMin)) < 0
+		lacking[RunningTimes] = lacking[RunningTimes] || held.Cmp(s.longest[i]) > 0 || held.Cmp(product(big.NewRat(j.Iters, 1), j.AlphaMin)) < 0
 	}
 	for k, i := range s.order {
 		early := microseconds(c.Jobs[i].Start).Cmp(s.virtual[i]) < 0
