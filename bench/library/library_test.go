@@ -105,6 +105,40 @@ func TestImprove(t *testing.T) {
 	}
 }
 
+// TestImproveWithoutSearch: where no search ends in time, a policy's schedule and a closed
+// bound are both sides.
+func TestImproveWithoutSearch(t *testing.T) {
+	l := &Library{Dir: t.TempDir()}
+	s := Strata()[0]
+	s.Instances, s.Candidates = 1, 8
+	chosen, err := s.Choose(t.Context(), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Add(s, chosen); err != nil {
+		t.Fatal(err)
+	}
+	var tried []string
+	m := &Improver{Library: l, Effort: 1, Seed: 1, Day: day, Run: func(ctx context.Context, m bench.Method, in *sched.Instance, o sched.Objective) (*bench.Outcome, error) {
+		tried = append(tried, m.Ref().Name)
+		if !slices.Contains([]string{"sjf", "srpt-ranked", "area", "lb0"}, m.Ref().Name) {
+			return nil, errors.New("killed after 1s")
+		}
+		out, err := m.Run(ctx, bench.Problem{Instance: in, Objectives: []sched.Objective{o}, Seed: 1})
+		if err != nil {
+			return nil, err
+		}
+		return &out[0], nil
+	}}
+	c, err := m.Improve(t.Context(), entries(t, l)[0])
+	if err != nil || !c.Schedule || !c.Bound {
+		t.Fatalf("%+v, %v, after %v", c, err, tried)
+	}
+	if n := len(tried); tried[n-1] != "sjf" {
+		t.Errorf("tried %v: nothing after the first schedule", tried)
+	}
+}
+
 // gangLibrary has one improved entry of gangs.
 func gangLibrary(t *testing.T) (*Library, *Entry) {
 	t.Helper()
