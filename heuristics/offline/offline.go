@@ -301,7 +301,7 @@ func (f *finder) rounds() []round {
 		for range e - 2 {
 			again *= 3
 		}
-		return slices.Repeat([]round{{8, each, true}}, again)
+		return append(slices.Repeat([]round{{8, each, true}}, again), round{1, each, false})
 	}
 	if e == 1 {
 		return []round{{4, moves / 8, false}, {1, moves - moves/8*4, false}}
