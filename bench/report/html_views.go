@@ -180,7 +180,7 @@ func (v *views) ratioTables() []block {
 			blocks = append(blocks, block{List: []string{fmt.Sprintf("%d of %d groups are shown: bench report --format csv prints all", i, len(v.groups))}})
 			break
 		}
-		t := g.summarySheet().table()
+		t := g.summarySheet().ratiosFirst().table()
 		t.ID = v.groups[i].anchor()
 		bars := make([]bracket, len(g.Methods))
 		for k := range g.Methods {
@@ -191,6 +191,31 @@ func (v *views) ratioTables() []block {
 		blocks = append(blocks, block{Table: t})
 	}
 	return blocks
+}
+
+// ratiosFirst has the columns of ratios before those that say what they are over, so that
+// they stand beside their bars.
+func (s sheet) ratiosFirst() sheet {
+	var before, ratios, after []int // columns
+	for i, c := range s.columns {
+		switch c.name {
+		case "method", "class":
+			before = append(before, i)
+		case "geo mean", "median", "p95", "worst":
+			ratios = append(ratios, i)
+		default:
+			after = append(after, i)
+		}
+	}
+	order := slices.Concat(before, ratios, after)
+	out := sheet{title: s.title, note: s.note, label: s.label, rows: make([][]string, len(s.rows))}
+	for _, i := range order {
+		out.columns = append(out.columns, s.columns[i])
+		for k, row := range s.rows {
+			out.rows[k] = append(out.rows[k], row[i])
+		}
+	}
+	return out
 }
 
 func (v *views) placements() []block {
