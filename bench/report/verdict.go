@@ -254,12 +254,13 @@ func (v *views) verdictTable() *htmlTable {
 			rest++
 			continue
 		}
-		name := spaced(strings.Join(b.Best[:min(len(b.Best), 3)], " = "))
+		names := slices.Clone(b.Best[:min(len(b.Best), 3)])
+		if len(g.Classes) > 1 {
+			names[0] += " (class " + b.Class + ")" // whose ratio it is
+		}
+		name := spaced(strings.Join(names, " = "))
 		if n := len(b.Best) - 3; n > 0 {
 			name += fmt.Sprintf(" = %d more", n)
-		}
-		if len(g.Classes) > 1 {
-			name += " (class " + b.Class + ")"
 		}
 		t.Rows = append(t.Rows, plainCells([]string{g.short, name, rangeText(b.AtLeast, b.AtMost, b.kind()), b.ahead(g.Maximised), b.sure()}))
 		t.Links = append(t.Links, g.anchor())
