@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -250,8 +251,11 @@ func TestHostileCertificates(t *testing.T) {
 			claim.Starts = nil
 		}
 		text := prove(t, p, claim).Text
-		for range 12 {
+		for k := range 16 {
 			hostile := damage(r, string(text))
+			if k >= 12 {
+				hostile = damagePrices(r, p, string(text))
+			}
 			pairs = append(pairs, pair{"hostile", p.Text(), []byte(hostile), func() bool {
 				value := field(hostile, "value")
 				if field(hostile, "claim") == "optimum" {
@@ -333,6 +337,52 @@ func damage(r *rand.Rand, text string) string {
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// damagePrices restates the prices of all GPUs as prices of each job, and then changes one
+// number of them, or how many there are.
+func damagePrices(r *rand.Rand, p *proof.Problem, text string) string {
+	lines := strings.Split(text, "\n")
+	first := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "prices ") }) + 1
+	last := first
+	for ; strings.HasPrefix(lines[last], "1 "); last++ {
+		words := strings.Split(lines[last], " ")
+		line := fmt.Sprint(len(p.Jobs))
+		for k := 1; k < len(words); k++ {
+			if k%2 == 1 { // a time
+				line += " " + words[k]
+				continue
+			}
+			price, _ := strconv.ParseInt(words[k], 10, 64)
+			for _, j := range p.Jobs {
+				line += fmt.Sprintf(" %d", j.Gang*price)
+			}
+		}
+		lines[last] = line
+	}
+	if last == first {
+		return text
+	}
+	words := strings.Split(lines[first+r.IntN(last-first)], " ")
+	at := slices.Index(lines, strings.Join(words, " "))
+	w := r.IntN(len(words))
+	switch r.IntN(6) {
+	case 0:
+		words[w] = "-" + words[w]
+	case 1:
+		words[w] = []string{"NaN", "Infinity", "1e9", "", "1.0", "00", strings.Repeat("9", 60), strings.Repeat("9", 61)}[r.IntN(8)]
+	case 2:
+		words = slices.Delete(words, w, w+1)
+	case 3:
+		words = slices.Insert(words, w, words[w])
+	case 4:
+		words[0] = fmt.Sprint(r.IntN(len(p.Jobs) + 2))
+	default:
+		v, _ := strconv.ParseInt(words[w], 10, 64)
+		words[w] = fmt.Sprint(max(0, v*int64(r.IntN(3))+int64(r.IntN(3)-1)))
+	}
+	lines[at] = strings.Join(words, " ")
+	return strings.Join(lines, "\n")
 }
 
 // The optimum of larger instances is that of package exhaustive.
