@@ -243,6 +243,43 @@ func TestPrimalDualScales(t *testing.T) {
 	}
 }
 
+// TestReproducePlans: what every item is made of is planned on two draws with the same
+// families, settings and methods, which is what their tables are combined by.
+func TestReproducePlans(t *testing.T) {
+	t.Parallel()
+	planned := map[string]bool{}
+	for _, item := range reproduce.Items() {
+		for _, name := range item.Suites {
+			if planned[name] || !tier.All() && !strings.HasPrefix(name, "sjf-bsbf-") {
+				continue
+			}
+			planned[name] = true
+			cells := make([][]string, 2)
+			for draw := range cells {
+				s, err := reproduce.Suite(name, 0.04, uint64(draw+1))
+				if err != nil {
+					t.Fatalf("%s: %v", item.Name, err)
+				}
+				plan, err := bench.NewPlan(s, catalogue.Resolve)
+				if err != nil {
+					t.Errorf("%s: %s, draw %d: %v", item.Name, name, draw+1, err)
+					continue
+				}
+				for _, c := range plan.Cells {
+					cells[draw] = append(cells[draw], c.Instance.Name+" "+c.Method.Ref().String())
+				}
+				slices.Sort(cells[draw])
+			}
+			if len(cells[0]) == 0 || !slices.Equal(cells[0], cells[1]) {
+				t.Errorf("%s: %s has %d cells on one draw and %d on another", item.Name, name, len(cells[0]), len(cells[1]))
+			}
+		}
+	}
+	if len(planned) < 4 {
+		t.Errorf("%d suites are planned", len(planned))
+	}
+}
+
 // TestReproduceShares: items of one suite run it once, read what is whole and of this
 // build without planning it again or writing it anew, and do neither at another scale.
 func TestReproduceShares(t *testing.T) {
