@@ -119,7 +119,7 @@ func unjoined(p Published, best map[[2]string][]string) string {
 		}
 	}
 	if of == "" {
-		return "not run: bench reproduce " + p.Item
+		return "not run on five draws: bench reproduce " + p.Item
 	}
 	if other := elsewhere(p.Item, of); other != "" {
 		return "no verdict" + other

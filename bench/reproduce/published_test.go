@@ -188,7 +188,7 @@ func TestJoined(t *testing.T) {
 	for _, c := range []struct{ paper, place, quantity, want string }{
 		{"a-srpt", "Figure 5", "most that it is below a baseline", "0.1|5|30.00 (20.00 to 40.00)|0 of 5|–|–|differs: ours is below"},
 		{"a-srpt", "Figure 5", "total job completion time above A-SRPT-Perfect", "||||||cannot be tested: ours is divided by nothing on some draw"},
-		{"a-srpt", "Figure 6", "least reduction against a baseline", "||||||not run: bench reproduce asrpt-fig6"},
+		{"a-srpt", "Figure 6", "least reduction against a baseline", "||||||not run on five draws: bench reproduce asrpt-fig6"},
 		{"primal-dual", "Figure 2", "least reduction against the other algorithms", "0.1|5||0 of 5|0.5|0.4 to 0.6|differs: reversed; at scale 0.1, whose load is not the paper's"},
 		{"sjf-bsbf", "Table IV", "mean JCT of Pollux over its", "||||||no verdict; at scale 0.5, whose load is not the paper's"},
 		{"sjf-bsbf", "Section VI-C", "error, at most", "||||||cannot be tested: it compares their simulator with their cluster"},

@@ -60,11 +60,11 @@ func sharingDistribution(run *record.Run, title, name string, unit float64, at [
 	return &Output{Tables: []Table{table, sharingWaits(cells, name, unit)}, Figures: []chart.Figure{figure}, Numbers: sharingTold(cells, name)}, nil
 }
 
-// sharingTold lays ours beside the numbers that the paper's text has of Figures 4 and 5: shares of
-// jobs by JCT, what jobs of BERT wait, and how long the shortest two fifths take.
+// sharingTold lays ours beside the numbers that the paper's text has of Figures 4 and 5: what
+// jobs of BERT wait, the share of short jobs, and how long the shortest two fifths take.
 func sharingTold(cells sharingCells, name string) []Number {
 	all := map[string][]float64{}
-	others, waits := 0.0, map[string]float64{}
+	waits := map[string]float64{}
 	share := func(list []float64, seconds float64) float64 {
 		below, _ := slices.BinarySearch(list, math.Nextafter(seconds, math.Inf(1)))
 		return 100 * float64(below) / float64(len(list))
@@ -80,14 +80,10 @@ func sharingTold(cells sharingCells, name string) []Number {
 			}
 			return 0, false
 		}).mean
-		if p.name != "SJF-BSBF" {
-			others = max(others, share(all[p.name], 2700))
-		}
 	}
 	own := all["SJF-BSBF"]
 	if name == "s" {
-		return []Number{{"SJF-BSBF: jobs with a JCT of at most 0.75 h, %", "80", share(own, 2700)}, {"the best other: jobs with a JCT of at most 0.75 h, %", "70", others},
-			{"SJF-BSBF: queueing of BERT below that of Tiresias, %", "44", 100 * (1 - waits["SJF-BSBF"]/waits["Tiresias"])}}
+		return []Number{{"SJF-BSBF: queueing of BERT below that of Tiresias, %", "44", 100 * (1 - waits["SJF-BSBF"]/waits["Tiresias"])}}
 	}
 	shortest := func(list []float64) float64 { return average(list[:len(list)*2/5]) }
 	return []Number{{"SJF-BSBF: jobs with a JCT below 500 s, %", "40", share(own, 500)}, {"SJF-BSBF: mean JCT of the shortest 40 % below that of Pollux, %", "37", 100 * (1 - shortest(own)/shortest(all["Pollux"]))}}
