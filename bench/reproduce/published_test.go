@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -218,5 +219,41 @@ func TestJoinedFile(t *testing.T) {
 	}
 	if out.String() != string(joined) {
 		t.Error("write it again: bench reproduce --published docs/reproduction/verdicts.csv > docs/reproduction/published.csv")
+	}
+}
+
+// TestPagesQuote: every number that a page quotes in a paper's words is one of the file, or stands
+// in the words of one.
+func TestPagesQuote(t *testing.T) {
+	list, err := PublishedNumbers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile(`"[^"\n]*"`)
+	for page, paper := range map[string]string{"asrpt": "a-srpt", "primal-dual": "primal-dual", "lazer": "lazer", "sharing": "sjf-bsbf"} {
+		known := map[float64]bool{}
+		for _, p := range list {
+			if p.Paper == paper {
+				for _, n := range numberPattern.FindAllString(p.Value+" "+p.Quote, -1) {
+					known[value(n)] = true
+				}
+			}
+		}
+		text, err := os.ReadFile("../../docs/reproduction/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, quote := range quoted.FindAllString(string(text), -1) {
+			for _, n := range numberPattern.FindAllString(quote, -1) {
+				found++
+				if !known[value(n)] {
+					t.Errorf("%s.md: %s has %s, which published.csv lacks", page, quote, n)
+				}
+			}
+		}
+		if found < 2 {
+			t.Errorf("%s.md quotes %d numbers", page, found)
+		}
 	}
 }
