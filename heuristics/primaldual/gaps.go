@@ -19,23 +19,24 @@ type gap struct {
 	longest []int64 // by number of containers less one: consecutive slots with as much room; −1 if not known
 }
 
-// newGaps looks at what is left in every slot. Cost: O((M + P)·H·R·tau).
-func newGaps(in *sched.Instance, room *pricing.Room) *gaps {
+// newGaps looks at what is left in every slot, of servers that are alike at one. Cost:
+// O((M + P)·R·tau) for each such group.
+func newGaps(in *sched.Instance, room *pricing.Room, groups [][]int) *gaps {
 	g := &gaps{}
 	for i := range in.Elastic.Workers {
-		g.workers = append(g.workers, newGap(in, room, in.Elastic.Workers[i].Demand))
+		g.workers = append(g.workers, newGap(room, groups, in.Elastic.Workers[i].Demand))
 	}
 	for i := range in.Elastic.Servers {
-		g.servers = append(g.servers, newGap(in, room, in.Elastic.Servers[i].Demand))
+		g.servers = append(g.servers, newGap(room, groups, in.Elastic.Servers[i].Demand))
 	}
 	return g
 }
 
-func newGap(in *sched.Instance, room *pricing.Room, demand []int64) gap {
+func newGap(room *pricing.Room, groups [][]int, demand []int64) gap {
 	const enough = 1 << 20 // more than the workers of any job
 	g := gap{count: make([]int64, room.Slots)}
 	least := make([]int64, room.Slots)
-	for h := range in.Cluster.Servers {
+	for _, group := range groups {
 		for t := range least {
 			least[t] = enough
 		}
@@ -43,14 +44,14 @@ func newGap(in *sched.Instance, room *pricing.Room, demand []int64) gap {
 			if need == 0 {
 				continue
 			}
-			for t, free := range room.Free[(h*len(demand)+r)*room.Slots:][:room.Slots] {
+			for t, free := range room.Free[(group[0]*len(demand)+r)*room.Slots:][:room.Slots] {
 				if free < need*least[t] {
 					least[t] = free / need
 				}
 			}
 		}
 		for t, n := range least {
-			g.count[t] += n
+			g.count[t] += int64(len(group)) * n
 		}
 	}
 	return g

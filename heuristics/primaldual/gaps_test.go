@@ -24,7 +24,7 @@ func TestGaps(t *testing.T) {
 			}
 		}
 		market := m.Market(pricing.Round(in, tau, make([]float64, len(room.Free)), 0), room)
-		g := newGaps(in, room)
+		g := newGaps(in, room, market.Groups())
 		for i := range in.Jobs {
 			id := sched.JobID(i)
 			allowed, some := g.allow(m, id)

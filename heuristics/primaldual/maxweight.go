@@ -252,7 +252,7 @@ func (a *auction) offer(i int, free bool) {
 		if a.g.Schedules == ExactSchedules {
 			a.market = a.p.Model.Market(a.prices, a.room)
 			if a.room != nil {
-				a.gaps = newGaps(in, a.room)
+				a.gaps = newGaps(in, a.room, a.market.Groups())
 			}
 		}
 	}

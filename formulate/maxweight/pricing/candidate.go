@@ -41,12 +41,12 @@ func (mk *Market) open(c *sched.ElasticConfig, ring bool, start int64, limits *L
 // cheapest returns the least cost of a placement, and the group of the server
 // that hosts the parameter servers, or everything, with the workers there. In a
 // ring that is apart there is no host. It may return false if the least cost
-// exceeds most.
-func (w *candidate) cheapest(most int64) (cost int64, host, beside int, ok bool) {
+// exceeds most. Parameter servers cost at least the given amount.
+func (w *candidate) cheapest(most, servers int64) (cost int64, host, beside int, ok bool) {
 	if w.c.OneServer {
 		return w.together()
 	}
-	if !w.spread() {
+	if !w.fits() || !w.spread(most, servers) {
 		return 0, 0, 0, false
 	}
 	n := w.c.Workers - w.must
@@ -99,48 +99,131 @@ func (w *candidate) together() (cost int64, host, beside int, ok bool) {
 	return cost, host, n, ok
 }
 
-// spread lists the places of workers on all servers. It returns false if what
-// must be on a server does not fit there.
-func (w *candidate) spread() bool {
+// fits reports whether there is room for all workers somewhere. Without a room, or with
+// limits, it says nothing.
+func (w *candidate) fits() bool {
+	if w.mk.free == nil || w.a >= w.b || w.limits != nil && (w.limits.Least != nil || w.limits.Most != nil) {
+		return true
+	}
+	workers := &w.mk.workers[w.c.WorkerType]
+	known := workers.reach[w.c.Workers]
+	if known == nil {
+		known = newReach(w.mk.slots)
+		workers.reach[w.c.Workers] = known
+	}
+	switch {
+	case w.b <= known.has[w.a]:
+		return true
+	case w.b >= known.lacks[w.a]:
+		return false
+	}
+	left := w.c.Workers
+	for k := 0; k < len(w.mk.groups) && left > 0; k++ {
+		if workers.sums[k] != nil {
+			left -= len(w.mk.groups[k]) * w.holds(k, left)
+		}
+	}
+	known.note(w.a, w.b, left <= 0)
+	return left <= 0
+}
+
+// spread lists the cheapest places of workers, at least two for each worker if there are
+// as many, in so far as the whole may cost no more than most, of which parameter servers take
+// the given amount. It returns false if it costs more, or what must be on a server does not
+// fit there.
+func (w *candidate) spread(most, servers int64) bool {
 	workers := &w.mk.workers[w.c.WorkerType]
 	n := w.c.Workers
 	groups := len(w.mk.groups)
 	w.cost, w.spare, w.before = resize(w.cost, groups), resize(w.spare, groups), resize(w.before, groups)
 	w.order, w.total, w.must = w.order[:0], 0, 0
-	base := int64(0)
-	for k := range w.mk.groups {
-		least, most := w.box(k)
-		w.cost[k], w.spare[k] = 0, 0
-		if workers.sums[k] != nil {
-			w.cost[k], w.spare[k] = workers.over(k, w.a, w.b), min(w.holds(k, n), most)
-		}
-		if w.spare[k] -= least; w.spare[k] < 0 {
-			return false
-		}
-		w.must += least
-		base += int64(least) * w.cost[k]
-		if w.spare[k] > 0 {
-			w.order = append(w.order, k)
+	least := int64(math.MaxInt64)
+	for k, sum := range workers.sums {
+		w.cost[k] = 0
+		if sum != nil {
+			w.cost[k] = sum[w.b] - sum[w.a]
+			least = min(least, w.cost[k])
 		}
 	}
-	slices.SortFunc(w.order, func(i, j int) int {
+	base, bound := int64(0), int64(n)*least+servers
+	for k := range w.mk.groups {
+		must, _ := w.box(k)
+		w.spare[k] = 0
 		switch {
-		case w.cost[i] < w.cost[j]:
-			return -1
-		case w.cost[i] > w.cost[j]:
-			return 1
+		case must > 0:
+			if w.spare[k] = w.room(k) - must; w.spare[k] < 0 {
+				return false
+			}
+			w.must += must
+			base += int64(must) * w.cost[k]
+		case workers.sums[k] == nil || w.cost[k]-least > most-bound: // one worker there is too dear
+			continue
+		default:
+			w.spare[k] = unknown
 		}
-		return i - j
-	})
+		w.order = append(w.order, k)
+	}
+	for i := len(w.order)/2 - 1; i >= 0; i-- {
+		w.sift(i, len(w.order))
+	}
 	w.places = append(w.places[:0], base)
-	for _, k := range w.order {
+	open := len(w.order) // a heap; behind it, the groups that are listed, the last first
+	for open > 0 && w.total < 2*n {
+		k := w.order[0]
+		// All that are still to be placed cost no less than one here.
+		if left := n - w.must - w.total; left > 0 && w.cost[k] > (most-servers-w.places[w.total])/int64(left) {
+			return false
+		}
+		open--
+		w.order[0], w.order[open] = w.order[open], k
+		w.sift(0, open)
+		if w.spare[k] == unknown {
+			w.spare[k] = w.room(k)
+		}
 		w.before[k] = w.total
 		w.total += len(w.mk.groups[k]) * w.spare[k]
 		for len(w.places) <= min(w.total, 2*n) {
 			w.places = append(w.places, w.places[len(w.places)-1]+w.cost[k])
 		}
 	}
+	w.order = w.order[open:]
+	slices.Reverse(w.order)
 	return true
+}
+
+// sift restores the heap of the first n groups of the order, the cheapest on top, below
+// its i-th.
+func (w *candidate) sift(i, n int) {
+	before := func(j, k int) bool { return w.cost[j] < w.cost[k] || w.cost[j] == w.cost[k] && j < k }
+	for {
+		child := 2*i + 1
+		if child >= n {
+			return
+		}
+		if child+1 < n && before(w.order[child+1], w.order[child]) {
+			child++
+		}
+		if !before(w.order[child], w.order[i]) {
+			return
+		}
+		w.order[i], w.order[child] = w.order[child], w.order[i]
+		i = child
+	}
+}
+
+// dearest is more than any placement costs.
+const dearest = 1 << 62
+
+// unknown is the number of places of a group that are not listed, as others are cheaper.
+const unknown = -1
+
+// room returns how many workers a server of the group holds and the limits allow.
+func (w *candidate) room(k int) int {
+	if w.mk.workers[w.c.WorkerType].sums[k] == nil {
+		return 0
+	}
+	_, most := w.box(k)
+	return min(w.holds(k, w.c.Workers), most)
 }
 
 // hosted returns the least cost with the parameter servers on a server of the
@@ -151,12 +234,15 @@ func (w *candidate) hosted(k int, most int64) (cost int64, beside int, ok bool) 
 		return 0, 0, false
 	}
 	least, _ := w.box(k)
-	spare, z := w.spare[k], servers.over(k, w.a, w.b)
+	z := servers.over(k, w.a, w.b)
 	if w.places[w.c.Workers-w.must]+z > most { // any workers, and one parameter server
 		return 0, 0, false
 	}
-	late := w.total // the first place that is not before those of the host
-	if spare > 0 {
+	spare, late := w.spare[k], w.total // late: the first place that is not before those of the host
+	switch {
+	case spare == unknown:
+		spare = w.room(k)
+	case spare > 0:
 		late = w.before[k] + (len(w.mk.groups[k])-1)*spare
 	}
 	cost = math.MaxInt64
@@ -188,7 +274,7 @@ func (w *candidate) place(host, beside int) []int {
 		y[w.mk.groups[host][0]] = w.c.Workers
 		return y
 	}
-	w.spread()
+	w.spread(dearest, 0)
 	first := -1
 	left := w.c.Workers
 	if host >= 0 {

@@ -39,6 +39,9 @@ func (m *Model) Market(p *Prices, room *Room) *Market {
 	return mk
 }
 
+// Groups returns servers that no query can tell apart, in lists.
+func (mk *Market) Groups() [][]int { return mk.groups }
+
 // apartMarket returns the market without groups.
 func (mk *Market) apartMarket() *Market {
 	if mk.apart == nil {
@@ -88,14 +91,20 @@ func (mk *Market) prepare() {
 // sums[group][b] − sums[group][a].
 type tally struct {
 	slots int64
-	sums  [][]int64         // nil for groups whose empty servers hold no such container
-	holds []int64           // how many an empty server of each group holds
-	least map[int64][]int64 // by length of the window
+	sums  [][]int64        // nil for groups whose empty servers hold no such container
+	holds []int64          // how many an empty server of each group holds
+	most  int64            // how many the server that holds most of them holds
+	ranks int              // how many servers floors look at
+	least map[int64]floors // by length of the window
+	reach map[int]*reach   // by number of containers
 }
 
 func (mk *Market) tally(demand []int64) tally {
 	in := mk.model.In
-	out := tally{slots: mk.slots, least: map[int64][]int64{}}
+	out := tally{slots: mk.slots, ranks: 1, least: map[int64]floors{}, reach: map[int]*reach{}}
+	if mk.room == nil {
+		out.ranks = manyRanks
+	}
 	for _, g := range mk.groups {
 		holds := int64(math.MaxInt64)
 		for r, capacity := range in.Cluster.Servers[g[0]].Capacity {
@@ -104,6 +113,7 @@ func (mk *Market) tally(demand []int64) tally {
 			}
 		}
 		out.holds = append(out.holds, holds)
+		out.most = max(out.most, holds)
 		if holds == 0 {
 			out.sums = append(out.sums, nil)
 			continue
@@ -129,25 +139,114 @@ func (mk *Market) tally(demand []int64) tally {
 // from a to b, both at most slots.
 func (y *tally) over(group int, a, b int64) int64 { return y.sums[group][b] - y.sums[group][a] }
 
-// leasts returns for every start up to the number of slots what a container
-// costs for d slots on the cheapest server, or MaxInt64 if it fits on none.
-func (y *tally) leasts(d int64) []int64 {
+// floors has, for every start of a window of some length, what a container costs there on
+// the cheapest servers: that of rank i is at start·ranks + i, MaxInt64 if there are fewer.
+type floors struct {
+	ranks int
+	costs []int64
+}
+
+// manyRanks is how many servers floors look at where a market serves many queries, as
+// one without a room does.
+const manyRanks = 8
+
+// first returns what a container costs on the cheapest server.
+func (f floors) first(start int64) int64 { return f.costs[start*int64(f.ranks)] }
+
+// sum bounds what n containers cost of which no server holds more than holds; false if that
+// is more than most.
+func (f floors) sum(start, n, holds, most int64) (int64, bool) {
+	sum := int64(0)
+	for i, cost := range f.costs[start*int64(f.ranks):][:f.ranks] {
+		here := n
+		if i+1 < f.ranks {
+			here = min(n, holds)
+		}
+		if cost == math.MaxInt64 || cost > (most-sum)/here {
+			return 0, false
+		}
+		sum += here * cost
+		if n -= here; n == 0 {
+			break
+		}
+	}
+	return sum, true
+}
+
+// leasts returns the floors of windows of d slots, whose starts are up to the number of
+// slots.
+func (y *tally) leasts(groups [][]int, d int64) floors {
 	d = min(d, y.slots)
 	if known, ok := y.least[d]; ok {
 		return known
 	}
-	out := make([]int64, y.slots+1)
-	for t := range out {
-		out[t] = math.MaxInt64
-		end := min(int64(t)+d, y.slots)
-		for _, sum := range y.sums {
-			if sum != nil {
-				out[t] = min(out[t], sum[end]-sum[t])
+	f := floors{ranks: y.ranks, costs: make([]int64, (y.slots+1)*int64(y.ranks))}
+	for i := range f.costs {
+		f.costs[i] = math.MaxInt64
+	}
+	for k, sum := range y.sums {
+		switch {
+		case sum == nil:
+		case y.ranks == 1:
+			y.lower(f.costs, sum, d)
+		default:
+			copies := min(len(groups[k]), y.ranks)
+			for t := range sum {
+				row := f.costs[t*y.ranks:][:y.ranks]
+				cost := sum[min(int64(t)+d, y.slots)] - sum[t]
+				for range copies {
+					i := len(row) - 1
+					if cost >= row[i] {
+						break
+					}
+					for ; i > 0 && row[i-1] > cost; i-- {
+						row[i] = row[i-1]
+					}
+					row[i] = cost
+				}
 			}
 		}
 	}
-	y.least[d] = out
-	return out
+	y.least[d] = f
+	return f
+}
+
+// lower takes a group into account that costs sum: of one rank.
+func (y *tally) lower(costs, sum []int64, d int64) {
+	whole := costs[:y.slots+1-d] // windows that end by the last slot
+	from, to := sum[:len(whole)], sum[d:][:len(whole)]
+	for t, least := range whole {
+		whole[t] = min(least, to[t]-from[t])
+	}
+	for t, last := len(whole), sum[y.slots]; t < len(costs); t++ {
+		costs[t] = min(costs[t], last-sum[t])
+	}
+}
+
+// reach is what is known of the windows in which a number of containers has room: for each
+// start, that it has up to one end, and has not from another on. A window within one that
+// has room has room, too.
+type reach struct{ has, lacks []int64 }
+
+func newReach(slots int64) *reach {
+	r := &reach{make([]int64, slots+1), make([]int64, slots+1)}
+	for t := range r.lacks {
+		r.lacks[t] = math.MaxInt64
+	}
+	return r
+}
+
+// note remembers whether the window from a to b has room.
+func (r *reach) note(a, b int64, room bool) {
+	if room {
+		for t := a; t < int64(len(r.has)) && r.has[t] < b; t++ {
+			r.has[t] = b
+		}
+		return
+	}
+	for t := a; t >= 0 && r.lacks[t] > b; t-- {
+		r.lacks[t] = b
+	}
 }
 
 // minima answers what is free throughout a window: a table of the minima over

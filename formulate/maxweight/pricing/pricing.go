@@ -54,6 +54,7 @@ package pricing
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"yardstick/sched"
 )
@@ -199,30 +200,31 @@ type pick struct {
 	start  int64
 	cost   int64
 	end    int64
-	host   int // group
-	beside int // workers there
+	host   int   // group
+	beside int   // workers there
+	rough  int64 // as that of its window
 }
 
 // run first tries the window that looks best, so that its cost spares most of
 // the others, and then those that are left, the most promising first.
 func (s *search) run() {
-	promising := prospect{bound: math.MaxInt64}
-	s.windows(func(w prospect) {
-		if w.before(promising) {
-			promising = w
-		}
-	})
-	if promising.bound == math.MaxInt64 || promising.bound > s.limit {
-		return
-	}
-	s.try(promising)
 	list := s.mk.list[:0]
+	first := 0 // the most promising
 	s.windows(func(w prospect) {
-		if s.hopeful(w) {
-			list = append(list, w)
+		if w.bound > s.limit {
+			return
+		}
+		if list = append(list, w); w.before(list[first]) {
+			first = len(list) - 1
 		}
 	})
 	s.mk.list = list
+	if len(list) == 0 {
+		return
+	}
+	s.try(list[first])
+	list[first] = list[len(list)-1]
+	list = slices.DeleteFunc(list[:len(list)-1], func(w prospect) bool { return !s.hopeful(w) })
 	for i := len(list)/2 - 1; i >= 0; i-- {
 		sift(list, i)
 	}
@@ -239,10 +241,11 @@ type prospect struct {
 	config     int
 	start, end int64
 	bound      int64
+	rough      int64 // the bound that all is on the cheapest servers: of equal choices the one with less is taken
 }
 
 func (p prospect) before(q prospect) bool {
-	return p.bound < q.bound || p.bound == q.bound && (p.end < q.end || p.end == q.end && p.config < q.config)
+	return p.bound < q.bound || p.bound == q.bound && (p.end < q.end || p.end == q.end && (p.rough < q.rough || p.rough == q.rough && p.config < q.config))
 }
 
 // sift restores the heap below its i-th entry.
@@ -268,7 +271,12 @@ func (s *search) hopeful(w prospect) bool {
 	if !s.found {
 		return w.bound <= s.limit
 	}
-	return w.bound < s.best.cost || w.bound == s.best.cost && w.end < s.best.end
+	return w.bound < s.best.cost || w.bound == s.best.cost && s.best.after(w)
+}
+
+// after reports whether a window as dear would be taken in place of the pick.
+func (p *pick) after(w prospect) bool {
+	return w.end < p.end || w.end == p.end && (w.rough < p.rough || w.rough == p.rough && w.config < p.config)
 }
 
 // windows calls f for each window of the query.
@@ -299,27 +307,27 @@ func (s *search) windows(f func(prospect)) {
 		if last < from {
 			continue
 		}
-		workers := mk.workers[c.WorkerType].leasts(c.Slots)
-		var servers []int64
+		workers := mk.workers[c.WorkerType].leasts(mk.groups, c.Slots)
+		var servers floors
 		if !s.ring {
-			servers = mk.servers[c.ServerType].leasts(c.Slots)
+			servers = mk.servers[c.ServerType].leasts(mk.groups, c.Slots)
 		}
-		n := int64(c.Workers)
+		n, holds := int64(c.Workers), mk.workers[c.WorkerType].most
 		for t := from; t <= last; t++ {
 			at := min(t, mk.slots)
-			a := workers[at]
-			if a > mk.prices.total/n { // such workers take more than there is
+			bound, ok := workers.sum(at, n, holds, mk.prices.total)
+			if !ok { // such workers take more than there is
 				continue
 			}
-			bound := n*a + q.time(t+c.Slots)
-			if servers != nil {
-				z := servers[at]
+			rest := q.time(t + c.Slots)
+			if !s.ring {
+				z := servers.first(at)
 				if z > mk.prices.total {
 					continue
 				}
-				bound += z
+				rest += z
 			}
-			f(prospect{i, t, t + c.Slots, bound})
+			f(prospect{i, t, t + c.Slots, bound + rest, n*workers.first(at) + rest})
 		}
 	}
 }
@@ -345,12 +353,16 @@ func (s *search) try(at prospect) {
 		most = s.best.cost
 	}
 	most -= late // no cost of time is so large that this overflows
-	cost, host, beside, ok := w.cheapest(most)
+	servers := int64(0)
+	if !s.ring {
+		servers = s.mk.servers[c.ServerType].leasts(s.mk.groups, c.Slots).first(w.a)
+	}
+	cost, host, beside, ok := w.cheapest(most, servers)
 	if !ok || cost > most {
 		return
 	}
-	p := pick{config: at.config, start: at.start, cost: cost + late, end: at.end, host: host, beside: beside}
-	if !s.found || p.cost < s.best.cost || p.cost == s.best.cost && p.end < s.best.end {
+	p := pick{config: at.config, start: at.start, cost: cost + late, end: at.end, host: host, beside: beside, rough: at.rough}
+	if !s.found || p.cost < s.best.cost || p.cost == s.best.cost && s.best.after(at) {
 		s.found, s.best = true, p
 	}
 }
