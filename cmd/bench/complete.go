@@ -90,7 +90,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"hunt --trace": orFiles(prefixed("builtin:", datasets.Builtins()), "parquet"), "--conjecture": nothing,
 		"--format":      values("table", "md", "csv", "json"),
 		"plan --format": values("table", "jsonl"), "gate --format": values("table", "json"), "report --format": values(offered...),
-		"compare --format": values(append(compare.Formats(), "latex")...), "bound --format": values("table", "md", "csv", "json", "latex"), "library table --format": values("table", "md", "csv", "json", "latex", "arrow", "html"),
+		"compare --format": values(append(compare.Formats(), "latex")...), "bound --format": values("table", "md", "csv", "json", "latex"), "library run --format": values("text", "table", "md", "csv", "json", "latex"), "library run --beside": extensions("csv"), "library table --format": values("table", "md", "csv", "json", "latex", "arrow", "html"),
 		"dataset import --format": importFormats, "dataset profile --format": values(slices.Sorted(maps.Keys(profileFormats()))...),
 		"dataset profile --model": nothing, "dataset profile --gpu": values(gpuNames()...),
 		"dataset interference --gpu": nothing, "--task": nothing, "dataset interference --placement": values(string(interference.Consolidated), string(interference.Spread)), "dataset import --unit": values("s", "ms", "min"),

@@ -232,6 +232,20 @@ func TestLibraryRun(t *testing.T) {
 		t.Error(string(rows), err)
 	}
 	exits(t, exitUsage, "library", "run", "--policy", "elastic-fifo", "-q", lib)
+	for format, want := range map[string]string{"table": "over best known", "csv": "fifo(", "latex": `\begin{tabular}`} {
+		got := exits(t, exitOK, "library", "run", "--policy", "fifo", "--beside", out, "--format", format, "-q", lib)
+		if !strings.Contains(got, want) || !strings.Contains(got, "sjf") {
+			t.Errorf("%s: %s", format, got)
+		}
+	}
+	exits(t, exitUsage, "library", "run", "--policy", "fifo", "--format", "nothing", "-q", lib)
+	for name, damaged := range map[string]string{"empty": "", "other": "a,b\n1,2\n", "more": string(rows) + string(rows)[strings.Index(string(rows), "\n")+1:],
+		"instance": strings.ReplaceAll(string(rows), libraryEntry, "gang-000010-02"), "cost": strings.Replace(string(rows), ",true,", ",true,x", 1)} {
+		if code, _, errOut := benchCommand(t, "library", "run", "--policy", "fifo", "--beside", write(t, name+".csv", damaged), "--format", "md", "-q", lib); code != exitUsage || !strings.Contains(errOut, "--beside") {
+			t.Errorf("%s: exit code %d, %s", name, code, errOut)
+		}
+	}
+	exits(t, exitUsage, "library", "run", "--policy", "fifo", "--beside", out, "-q", lib)
 	exits(t, exitUsage, "library", "run", "--policy", "exhaustive", "-q", lib)
 	exits(t, exitUsage, "library", "run", "nothing", "--policy", "sjf", "-q", lib)
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +21,7 @@ import (
 	"yardstick/bench/catalogue"
 	"yardstick/bench/library"
 	"yardstick/bench/suite"
+	"yardstick/internal/input"
 	"yardstick/internal/output"
 	"yardstick/sched/verify"
 	"yardstick/solvers/milp"
@@ -31,6 +35,9 @@ type libraryRunFlags struct {
 	limits suite.Limits
 	most   int
 	out    string
+	beside []string // CSV files of other runs
+	format string
+	width  float64
 	quiet  bool
 }
 
@@ -46,8 +53,13 @@ what is known, which is verified too. The policy may be a program in any languag
 A profile says on which share of the instances the cost is at most so many times that
 of the best schedule known; an instance on which the policy fails counts as none. The
 means are shifted geometric means of the excess in percent, with a shift of 1 %:
-docs/library.md has the protocol.`,
+docs/library.md has the protocol.
+
+--format makes a table with a line for the policy, and one for each run of another policy
+on the same instances that --beside names, as -o wrote it: what those cost is compared
+with what is known now. latex is a float for a paper.`,
 		Example: `  bench library run --policy sjf -p blocking=skip --most 1000
+  bench library run gang-000020 --policy a-srpt-perfect --beside sjf.csv --format latex
   bench library run gang-000020 --policy-command "python3 mine.py" -o mine.csv`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return a.libraryRun(c.Context(), &f, args) },
@@ -58,6 +70,9 @@ docs/library.md has the protocol.`,
 	c.Flags().Var(atLeast(0, &f.most), "most", "of instances with at most so many jobs; 0 for all")
 	c.Flags().Var(atLeast(0, &f.limits.Cell), "time-limit", "wall-clock limit of the policy on an instance; 0 for none")
 	c.Flags().StringVarP(&f.out, "out", "o", "", "CSV file with a row for each instance")
+	c.Flags().StringSliceVar(&f.beside, "beside", nil, "CSV files of other runs on the same instances, for --format")
+	c.Flags().StringVar(&f.format, "format", "text", "text, "+paperFormats)
+	addWidth(c, &f.width)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
 }
@@ -78,6 +93,12 @@ func (a *app) libraryRun(ctx context.Context, f *libraryRunFlags, args []string)
 		return usageError("%s is not an online policy: bench library improve runs the others", ref)
 	case bench.Broken(method) != nil:
 		return usageError("%s: %w", ref, bench.Broken(method))
+	}
+	if !slices.Contains([]string{"text", "table", "md", "csv", "json", "latex"}, f.format) {
+		return usageError("--format %q: it must be text, %s", f.format, paperFormats)
+	}
+	if f.format == "text" && f.beside != nil {
+		return usageError("--beside goes with --format: it makes a table of several policies")
 	}
 	l := f.open()
 	list, err := named(l, args)
@@ -140,12 +161,91 @@ func (a *app) libraryRun(ctx context.Context, f *libraryRunFlags, args []string)
 			return err
 		}
 	}
-	return a.printScore(method.Ref().String(), runs)
+	if f.format == "text" {
+		return a.printScore(method.Ref().String(), runs)
+	}
+	scores := []scored{{method.Ref().String(), runs}}
+	for _, path := range f.beside {
+		other, err := readRuns(path, runs)
+		if err != nil {
+			return usageError("--beside %s: %w", path, err)
+		}
+		scores = append(scores, *other)
+	}
+	return runListing(scores, f.width).write(a.out, f.format)
 }
+
+// scored is a policy with what it came to on the instances.
+type scored struct {
+	policy string
+	runs   []library.Run
+}
+
+// runListing is the protocol's table: a line for each policy.
+func runListing(list []scored, width float64) *listing {
+	t := &listing{columns: []string{"policy", "instances", "failed", "over_best_known", "over_bound"}, right: map[string]bool{},
+		paper: &paper{label: "library-run", width: width, names: map[string]bool{"policy": true}, drop: map[string]int{"failed": 1},
+			caption: "Shifted geometric means of the excess over the best schedule known (at least) and over the bound (at most), with a shift of 1 %, and the share of the instances on which the cost is at most so many times the best known."}}
+	shown := []float64{1, 1.05, 1.2, 2}
+	for _, at := range shown {
+		t.columns = append(t.columns, fmt.Sprintf("≤_%g", at))
+	}
+	for _, name := range t.columns[1:] {
+		t.right[name] = true
+	}
+	for _, one := range list {
+		s := library.Summarize(one.runs)
+		row := []string{one.policy, fmt.Sprint(s.Counted), fmt.Sprint(s.Failed), sharePercent(s.AtLeast), sharePercent(s.AtMost)}
+		for k, at := range library.ProfileAt {
+			if slices.Contains(shown, at) {
+				row = append(row, sharePercent(s.Profile[k]))
+			}
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t
+}
+
+// readRuns reads what writeRuns wrote of another policy. It has to be about the same
+// instances, of which now has what is known.
+func readRuns(path string, now []library.Run) (*scored, error) {
+	text, err := input.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) < 2 || !slices.Equal(rows[0], runColumns):
+		return nil, errors.New("it is no CSV file that bench library run -o has written")
+	case len(rows)-1 != len(now):
+		return nil, fmt.Errorf("it is about %d instances, and this run about %d", len(rows)-1, len(now))
+	}
+	s := &scored{policy: output.Name(rows[1][0])}
+	for i, row := range rows[1:] {
+		r := library.Run{Instance: now[i].Instance, Jobs: now[i].Jobs, Best: now[i].Best, Bound: now[i].Bound, Suits: row[3] == "true"}
+		if row[1] != r.Instance {
+			return nil, fmt.Errorf("line %d is about %.80q, and this run about %s", i+2, row[1], r.Instance)
+		}
+		if row[4] != "" {
+			cost, ok := new(big.Rat).SetString(row[4])
+			if !ok || len(row[4]) > 400 || cost.Sign() < 0 {
+				return nil, fmt.Errorf("line %d: %.80q is no cost", i+2, row[4])
+			}
+			r.Cost = cost
+		}
+		s.runs = append(s.runs, r)
+	}
+	return s, nil
+}
+
+// runColumns are the columns of the rows of a run.
+var runColumns = []string{"policy", "instance", "jobs", "suits", "cost_exact_us", "ratio_to_best_known", "ratio_to_lower_bound", "better", "message"}
 
 // writeRuns writes a row for each instance. Empty cells are what is not known.
 func writeRuns(w io.Writer, policy string, runs []library.Run) error {
-	rows := [][]string{{"policy", "instance", "jobs", "suits", "cost_exact_us", "ratio_to_best_known", "ratio_to_lower_bound", "better", "message"}}
+	rows := [][]string{runColumns}
 	number := func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return ""
@@ -169,7 +269,7 @@ func (a *app) printScore(policy string, runs []library.Run) error {
 		return usageError("%s is made for none of the %d instances", policy, len(runs))
 	}
 	fmt.Fprintf(a.out, "%s: %d of %d instances suit it, %d without a schedule\n", output.Name(policy), s.Counted, len(runs), s.Failed)
-	fmt.Fprintf(a.out, "excess, shifted geometric mean: at least %.3f %% (over the best known), at most %.3f %% (over the bound)\n", 100*s.AtLeast, 100*s.AtMost)
+	fmt.Fprintf(a.out, "excess, shifted geometric mean: at least %s (over the best known), at most %s (over the bound)\n", sharePercent(s.AtLeast), sharePercent(s.AtMost))
 	at, share := make([]string, len(library.ProfileAt)), make([]string, len(library.ProfileAt))
 	for i, v := range library.ProfileAt {
 		at[i], share[i] = fmt.Sprintf("%7.4g", v), fmt.Sprintf("%6.1f%%", 100*s.Profile[i])
