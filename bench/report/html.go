@@ -133,17 +133,7 @@ func newPage(run *record.Run) (*page, error) {
 	p.add("status", "Statuses and failures", "How every method ended on every instance. A method without a verified schedule counts as not solved.", v.statusTables())
 	p.add("missing", "Missing and failed cells", "Per method and group: instances with a verified schedule, of all. Missing: there is no row, as the run was cut short; failed: the row says why there is no schedule.", v.matrix())
 	p.add("theorems", "Theorem checks", theoremIntro, theoremBlocks(run.Theorems))
-	figures := []struct {
-		id, title, intro string
-		plans            []plan
-	}{
-		{"profiles", "Performance profiles", profileIntro, v.profiles()},
-		{"distributions", "Ratios per policy", boxIntro, v.distributions()},
-		{"load", "Ratio against load", loadIntro, v.loads()},
-		{"jct", "Job completion times", jctIntro, v.completions()},
-		{"explained", "Where the difference comes from", differenceIntro, v.differences()},
-		{"convergence", "Bound and incumbent over time", eventIntro, convergences(run)},
-	}
+	figures := v.chapters()
 	var all [][]plan
 	for _, f := range figures {
 		all = append(all, f.plans)
@@ -152,7 +142,7 @@ func newPage(run *record.Run) (*page, error) {
 	for _, f := range figures {
 		var blocks []block
 		for _, plan := range f.plans {
-			if plan.svg != nil {
+			if plan.picture != nil {
 				drawn, err := plan.draw(most)
 				if err != nil {
 					return nil, err
@@ -184,6 +174,24 @@ const (
 	ratioIntro = "Cost over what is best possible, rounded up: 1.000 is optimal. A bar reaches from the least that the geometric mean can be to the most, pale where nothing is known of the least; " +
 		"a mark is exact, as the optima are proven."
 )
+
+// chapter is a section of figures.
+type chapter struct {
+	id, title, intro string
+	plans            []plan
+}
+
+// chapters are all figures of the report.
+func (v *views) chapters() []chapter {
+	return []chapter{
+		{"profiles", "Performance profiles", profileIntro, v.profiles()},
+		{"distributions", "Ratios per policy", boxIntro, v.distributions()},
+		{"load", "Ratio against load", loadIntro, v.loads()},
+		{"jct", "Job completion times", jctIntro, v.completions()},
+		{"explained", "Where the difference comes from", differenceIntro, v.differences()},
+		{"convergence", "Bound and incumbent over time", eventIntro, convergences(v.run)},
+	}
+}
 
 func (p *page) add(id, title, intro string, blocks []block) {
 	if len(blocks) == 0 {

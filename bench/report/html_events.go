@@ -78,9 +78,8 @@ func convergence(events []record.Event) plan {
 	}
 	last := events[len(events)-1]
 	p.alt = fmt.Sprintf("Two step lines over %s s: the incumbent ends at %s, the bound at %s.", short(last.Time), full(last.Primal), full(last.Dual))
-	p.svg = func(most int) ([]byte, error) {
-		f := chart.Figure{X: "time since the solve began", TimeX: true, Y: "objective (model's unit)", Lines: []chart.Line{primal, dual}, Bands: []chart.Band{band}, MaxPoints: most}
-		return f.SVG()
+	p.picture = func(most int) chart.Drawing {
+		return &chart.Figure{X: "time since the solve began", TimeX: true, Y: "objective (model's unit)", Lines: []chart.Line{primal, dual}, Bands: []chart.Band{band}, MaxPoints: most}
 	}
 	return p
 }

@@ -305,16 +305,16 @@ func (x *explained) plan() plan {
 	}
 	p.points = len(p.rows)
 	p.alt = fmt.Sprintf("Two charts of %d jobs on one time axis: %s above %s.", len(w.Jobs), x.name(x.this), x.name(x.reference))
-	p.svg = func(int) ([]byte, error) { return Compared(x.Explanation, w, x.name(x.this), x.name(x.reference)) }
+	p.picture = func(int) chart.Drawing { return Compared(x.Explanation, w, x.name(x.this), x.name(x.reference)) }
 	p.tables = x.tables()
 	return p
 }
 
 // Compared draws the jobs of a window under two schedules, above each other on one time
 // axis: a lane for each job, pale where it waits.
-func Compared(e *explain.Explanation, w explain.Window, this, reference string) ([]byte, error) {
+func Compared(e *explain.Explanation, w explain.Window, this, reference string) *chart.Gantt {
 	const second = 1e6
-	f := chart.Gantt{X: "time"}
+	f := &chart.Gantt{X: "time"}
 	if w.From != 0 {
 		f.X = fmt.Sprintf("time after %s s", plainSeconds(float64(w.From)/second))
 	}
@@ -330,5 +330,5 @@ func Compared(e *explain.Explanation, w explain.Window, this, reference string) 
 		}
 	}
 	f.Panels = panels
-	return f.SVG()
+	return f
 }

@@ -72,7 +72,7 @@ func (g *view) profile() (plan, bool) {
 		p.points += len(l.X)
 	}
 	p.alt = fmt.Sprintf("Step lines of %d methods over %d instances. Ratio at most 1.1%s.", len(names), g.Instances, within)
-	p.svg = func(most int) ([]byte, error) { f.MaxPoints = most; return f.SVG() }
+	p.picture = func(most int) chart.Drawing { f.MaxPoints = most; return &f }
 	return p, true
 }
 
@@ -114,7 +114,7 @@ func (v *views) distributions() []plan {
 		}
 		p.alt = fmt.Sprintf("Box plots of the ratios of %d methods over %d instances", len(names), g.Instances) + p.alt + "."
 		p.points = len(p.rows)
-		p.svg = func(most int) ([]byte, error) { f.MaxPoints = most; return f.SVG() }
+		p.picture = func(most int) chart.Drawing { f.MaxPoints = most; return &f }
 		plans = append(plans, p)
 	}
 	return plans
@@ -154,7 +154,7 @@ func (v *views) loads() []plan {
 		}
 		p.points = 3 * len(p.rows) // a mark takes more room than a point of a line
 		p.alt = fmt.Sprintf("Scatter plot of the ratios of %d methods against the offered load of %d instances.", len(names), len(loads))
-		p.svg = func(most int) ([]byte, error) { f.MaxPoints = max(most/3, 50); return f.SVG() }
+		p.picture = func(most int) chart.Drawing { f.MaxPoints = max(most/3, 50); return &f }
 		plans = append(plans, p)
 	}
 	return plans

@@ -14,11 +14,11 @@ type plan struct {
 	caption, alt, note string
 	file               string
 	columns            []heading
-	rows               [][]string                     // behind the figure, all of them
-	points             int                            // it would like
-	svg                func(most int) ([]byte, error) // nil if there is nothing to draw
-	wide               bool                           // half of the page's width, at its widest, and not a third
-	tables             []block                        // below it
+	rows               [][]string                   // behind the figure, all of them
+	points             int                          // it would like
+	picture            func(most int) chart.Drawing // with so many points at most; nil if there is nothing to draw
+	wide               bool                         // half of the page's width, at its widest, and not a third
+	tables             []block                      // below it
 }
 
 // share returns how many points a figure may have at most, so that all
@@ -44,7 +44,7 @@ func share(all [][]plan, budget int) int {
 
 // draw makes the figure with at most most points and as many rows behind it.
 func (p *plan) draw(most int) (*figure, error) {
-	svg, err := p.svg(most)
+	svg, err := p.picture(most).Draw(chart.SVG)
 	if err != nil {
 		return nil, fmt.Errorf("report: %s: %w", p.caption, err)
 	}

@@ -99,7 +99,7 @@ func (v *views) jct(g *view) (plan, bool) {
 	p.note = fmt.Sprintf("%s jobs on %d of %d instances, %d methods.", thousands(fmt.Sprint(jobs)), shared, g.Instances, len(kept))
 	p.alt = fmt.Sprintf("Step lines of the job completion times of %d methods", len(kept)) + p.alt + "."
 	p.points = min(p.points, chart.MaxPoints)
-	p.svg = func(most int) ([]byte, error) { f.MaxPoints = most; return f.SVG() }
+	p.picture = func(most int) chart.Drawing { f.MaxPoints = most; return &f }
 	return p, true
 }
 
@@ -138,7 +138,7 @@ func (v *views) gantt(g *view, worst, best *record.Ratio) plan {
 	}
 	p.points = len(p.rows)
 	p.alt = fmt.Sprintf("Two Gantt charts on one time axis: %s ends after %s, %s after %s.", f.Panels[0].Name, lengthText(f.Panels[0].End), f.Panels[1].Name, lengthText(f.Panels[1].End))
-	p.svg = func(int) ([]byte, error) { return f.SVG() }
+	p.picture = func(int) chart.Drawing { return &f }
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 	"yardstick/bench/compare"
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/bench/report/chart"
 	"yardstick/bench/reproduce"
 	"yardstick/bench/score"
 	"yardstick/bench/suite"
@@ -80,7 +81,7 @@ func argumentCompletions() map[string]cobra.CompletionFunc {
 // flagCompletions are the completions of flags, by command and flag, or by flag
 // where it means the same in every command.
 func flagCompletions() map[string]cobra.CompletionFunc {
-	offered := slices.Concat(texts(report.Formats()), []string{"parquet"})
+	offered := slices.Concat(texts(report.Formats()), []string{"parquet"}, texts(chart.Formats()))
 	return map[string]cobra.CompletionFunc{
 		"--objective": values(objectives()...),
 		"--policy":    methodsOf(bench.Online),

@@ -368,7 +368,7 @@ func (a *app) writeCompared(x *explained) error {
 	if len(win.Jobs) == 0 {
 		return usageError("--gantt: no job starts later than in the reference, so that there is no part of so many jobs to show")
 	}
-	svg, err := report.Compared(x.Explanation, win, x.subject.this.name, x.reference.name)
+	svg, err := report.Compared(x.Explanation, win, x.subject.this.name, x.reference.name).SVG()
 	if err != nil {
 		return err
 	}

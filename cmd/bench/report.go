@@ -10,6 +10,7 @@ import (
 
 	"yardstick/bench/record"
 	"yardstick/bench/report"
+	"yardstick/bench/report/chart"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -26,15 +27,23 @@ lower bound.
 The format html is one file with tables and figures that refers to nothing
 outside itself. The format latex is a float per table that fits a column of the
 class article, or --width: what has no room is left out and named in a comment. The format parquet writes every table that has rows as a Parquet
-file into the directory -o, for DuckDB and others that do not read Arrow files.`,
+file into the directory -o, for DuckDB and others that do not read Arrow files.
+
+The formats svg, pdf and pgf write every figure of the HTML report as a file into the
+directory -o: as wide as a column of the class article, with the texts of pgf in the
+fonts of the document.`,
 		Example: `  bench report results/quick
   bench report results/quick --format html -o report.html
   bench report results/quick --format latex --part summary --columns "method,geo mean,worst" -o table.tex
+  bench report results/quick --format pgf -o figures
   bench report results/quick --format parquet -o parquet`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if format == "parquet" {
 				return a.writeParquet(args[0], out)
+			}
+			if isPicture(format) {
+				return a.writeFigures(args[0], out, chart.Format(format))
 			}
 			var err error
 			if o.Format, err = report.ParseFormat(format); err != nil {
@@ -68,12 +77,12 @@ file into the directory -o, for DuckDB and others that do not read Arrow files.`
 			return a.writeFile(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 		},
 	}
-	c.Flags().StringVar(&format, "format", "table", "table, md, latex, csv, json, html or parquet")
+	c.Flags().StringVar(&format, "format", "table", "table, md, latex, csv, json, html, parquet, or svg, pdf, pgf for figures")
 	addWidth(c, &o.Paper)
 	c.Flags().StringSliceVar(&o.Columns, "columns", nil, "columns of table, md and latex, such as method,geo mean,worst (default all, or as many as fit)")
 	c.Flags().StringSliceVar(&methods, "methods", nil, "methods to show, by name, with parameters or without (default all)")
 	c.Flags().StringVar(&part, "part", "", "summary or instances (default both)")
-	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal; with parquet, a directory")
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write instead of the terminal; with parquet, svg, pdf and pgf a directory")
 	return c
 }
 

@@ -31,8 +31,8 @@ type Distribution struct {
 
 const boxRow = 38 // height of a name with its box and circles
 
-// SVG draws the figure.
-func (b *Boxes) SVG() ([]byte, error) {
+// Draw draws the figure.
+func (b *Boxes) Draw(format Format) ([]byte, error) {
 	p := newPlot(b.Title, b.X, "")
 	lines := grid()
 	lines.Horizontal.Width = 0
@@ -53,7 +53,7 @@ func (b *Boxes) SVG() ([]byte, error) {
 	if err := scaleAxis(&p.X, b.Log); err != nil {
 		return nil, fmt.Errorf("chart: %q: %w", b.Title, err)
 	}
-	return render(p, newLegend(p), width, vg.Length(len(b.Groups))*boxRow+45)
+	return render(format, p, newLegend(p), width, vg.Length(len(b.Groups))*boxRow+45)
 }
 
 // box is one distribution of the plot.

@@ -4,15 +4,12 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Figure is a set of lines on common axes.
@@ -57,8 +54,8 @@ const (
 	wide   = 560
 )
 
-// SVG draws the figure.
-func (f *Figure) SVG() ([]byte, error) {
+// Draw draws the figure.
+func (f *Figure) Draw(format Format) ([]byte, error) {
 	p := newPlot(f.Title, f.X, f.Y)
 	p.Add(grid())
 	for _, b := range f.Bands {
@@ -96,7 +93,7 @@ func (f *Figure) SVG() ([]byte, error) {
 	if err := scaleAxis(&p.Y, f.LogY); err != nil {
 		return nil, fmt.Errorf("chart: %q, axis y: %w", f.Title, err)
 	}
-	return render(p, key, width, height)
+	return render(format, p, key, width, height)
 }
 
 // share returns how many points each line may have.
@@ -183,20 +180,4 @@ func (b Band) add(p *plot.Plot) error {
 	polygon.Color, polygon.LineStyle.Width = shade, 0
 	p.Add(polygon)
 	return nil
-}
-
-// render draws a plot above its legend, which makes the picture higher, and
-// returns the SVG document.
-func render(p *plot.Plot, key *legend, w, h vg.Length) ([]byte, error) {
-	below := key.height(w)
-	p.Title.Text = broken(p.Title.Text, p.Title.TextStyle, w)
-	canvas := vgsvg.New(w, h+below)
-	all := draw.New(canvas)
-	p.Draw(draw.Crop(all, gap/2, -gap, below, -gap/2)) // half of the last labels stands beyond the axes
-	key.draw(draw.Crop(all, 0, 0, 0, -h))
-	var out bytes.Buffer
-	if _, err := canvas.WriteTo(&out); err != nil {
-		return nil, fmt.Errorf("chart: %q: %w", p.Title.Text, err)
-	}
-	return anyFont(out.Bytes(), p.TextHandler), nil
 }

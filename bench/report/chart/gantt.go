@@ -37,8 +37,8 @@ type Bar struct {
 
 const laneHeight = 13
 
-// SVG draws the schedules.
-func (g *Gantt) SVG() ([]byte, error) {
+// Draw draws the schedules.
+func (g *Gantt) Draw(format Format) ([]byte, error) {
 	end, lanes, parts := 0.0, 0, 1
 	for _, p := range g.Panels {
 		end = max(end, p.End)
@@ -68,7 +68,7 @@ func (g *Gantt) SVG() ([]byte, error) {
 	timeAxis(&p.X, false)
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width = ticks, 0, 0
 	p.Y.Tick.Label.Font = sans(10)
-	return render(p, newLegend(p), wide, vg.Length(top)*laneHeight*vg.Length(parts)+50)
+	return render(format, p, newLegend(p), wide, vg.Length(top)*laneHeight*vg.Length(parts)+50)
 }
 
 // schedule draws one panel whose first lane ends at top.
