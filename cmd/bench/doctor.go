@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"os/exec"
 	"runtime"
@@ -13,6 +12,7 @@ import (
 
 	"yardstick/bench/sandbox"
 	"yardstick/bounds/proof/veripb"
+	"yardstick/internal/strictjson"
 	"yardstick/solvers/external"
 	"yardstick/solvers/lpsolve"
 )
@@ -112,7 +112,7 @@ func packages(ctx context.Context, python string) (list []finding) {
 	versions := map[string]string{}
 	if python != "" {
 		if out, err := exec.CommandContext(ctx, python, args...).Output(); err == nil {
-			_ = json.Unmarshal(out, &versions) // what is not there is not installed, as far as we know
+			_ = strictjson.Unmarshal(out, &versions) // what is not there is not installed, as far as we know
 		}
 	}
 	for _, p := range pythonPackages {

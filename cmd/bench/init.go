@@ -244,12 +244,22 @@ func instanceSuite(path, beside string) (string, error) {
 	if err != nil {
 		return "", usageError("%s: %w", path, err)
 	}
-	policies := map[sched.Model][]string{sched.ModelGang: {"fifo", "sjf"}, sched.ModelPreemptive: {"srtf", "sjf"}, sched.ModelSharing: {"sjf-bsbf", "sharing-fifo"}, sched.ModelElastic: {"elastic-fifo", "elastic-drf"}}
-	bounds := map[sched.Model][]string{sched.ModelGang: {"lb0", "srpt-ranked"}, sched.ModelPreemptive: {"lb0", "srpt-ranked"}, sched.ModelSharing: {"theta-lb0", "theta-srpt-ranked"}, sched.ModelElastic: {"elastic-mean-busy-time"}}
-	exact := map[sched.Model]string{sched.ModelGang: "exhaustive", sched.ModelPreemptive: "bout-dp", sched.ModelSharing: "sharing-search", sched.ModelElastic: "elastic-optimum"}
-	references := bounds[in.Model]
-	if len(in.Jobs) <= fewJobs {
-		references = append([]string{exact[in.Model]}, references...)
+	var references []string
+	for _, known := range []struct {
+		kind   sched.Kind
+		exact  string
+		bounds []string
+	}{
+		{sched.S, "sharing-search", []string{"theta-lb0", "theta-srpt-ranked"}},
+		{sched.E, "elastic-optimum", []string{"elastic-mean-busy-time"}},
+		{sched.P, "bout-dp", []string{"lb0", "srpt-ranked"}},
+		{sched.N, "exhaustive", []string{"lb0", "srpt-ranked"}},
+	} {
+		if in.Model.Has(known.kind) && references == nil {
+			if references = known.bounds; len(in.Jobs) <= fewJobs {
+				references = append([]string{known.exact}, references...)
+			}
+		}
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -260,7 +270,7 @@ func instanceSuite(path, beside string) (string, error) {
 	line("    file: %q", beside)
 	line("references: [%s]   # what costs are divided by: optima, and lower bounds", strings.Join(references, ", "))
 	line("methods:")
-	for _, name := range policies[in.Model] {
+	for _, name := range []string{"fifo", "srtf", "sjf", "sharing-fifo", "sjf-bsbf", "elastic-fifo", "elastic-drf"} {
 		m, err := catalogue.Resolve(suite.MethodRef{Name: name})
 		if err != nil {
 			return "", err
