@@ -100,6 +100,24 @@ if yr.some(pl.DataFrame({"group": list(groups)}), "ratios of online policies on 
         ax.set_title(title)
 
 # %% [markdown]
+# ## Against the load
+#
+# `instances` has what each instance is like: load, gangs, running times and more. **What to see:** whether a policy gets worse as
+# jobs come faster than they can be done (an *offered load* above 1). Bursts and elastic jobs have no load, and are left out.
+
+# %%
+loaded = yr.common(ratios).join(results.instances.select("run", "instance", "span_s", "gang_mean"), on=["run", "instance"])
+loaded = loaded.drop_nulls("offered_load")
+if yr.some(loaded, "ratios on instances with a load"):
+    groups = yr.groups(loaded, "run", "family", "objective")
+    axes = yr.panels(len(groups))
+    for ax, (title, rows) in zip(axes, groups.items()):
+        yr.scatter(rows, "offered_load", "ratio", "offered load", f"cost / {yr.over(rows)}", ax=ax)
+        yr.log_scale(ax)
+        yr.log_scale(ax, "y")
+        ax.set_title(title)
+
+# %% [markdown]
 # ## Down to the jobs
 #
 # `jobs` has a row per job of every verified schedule, and is joined by run, cell and schedule. **What to see:** how the completion

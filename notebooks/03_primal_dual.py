@@ -52,7 +52,7 @@ if yr.some(online, "elastic jobs with the objective weighted-completion"):
         rows = yr.common(rows)
         shown = rows.group_by("method", maintain_order=True).agg((pl.col("cost").mean() / 3600).alias("hours"))
         yr.bars(shown, "hours", "Σ weight · completion, mean (h)", ax=ax)
-        ax.set_title(f"{title} ({rows['instance'].n_unique()} instances)")
+        ax.set_title(f"{title} (n={rows['instance'].n_unique()})")
 
 # %% [markdown]
 # ## Ratios
@@ -63,16 +63,17 @@ if yr.some(online, "elastic jobs with the objective weighted-completion"):
 
 # %%
 def points(rows, ax):
-    """A column of points per method: filled over the optimum, hollow over a bound."""
+    """A row of points per method: filled over the optimum, hollow over a bound."""
     methods = yr.names(rows)
-    for x, method in enumerate(methods):
+    for y, method in enumerate(methods):
         for proven, face in (("optimum", "tab:blue"), ("lower bound", "none")):
             values = rows.filter(pl.col("method") == method, pl.col("denominator") == proven)["ratio"].to_list()
-            ax.scatter([x] * len(values), values, facecolors=face, edgecolors="tab:blue", label=f"over {proven}" if x == 0 else None)
-    ax.set_xticks(range(len(methods)), methods, rotation=30, ha="right")
-    ax.set(xlabel="method", ylabel="empirical ratio")
-    ax.scatter([], [], facecolors="none", edgecolors="tab:blue")
-    ax.axhline(1, color="grey", linewidth=0.8)
+            ax.scatter(values, [y] * len(values), facecolors=face, edgecolors="tab:blue")
+    ax.set_yticks(range(len(methods)), methods)
+    ax.set(ylabel="method", xlabel="empirical ratio")
+    ax.invert_yaxis()
+    yr.log_scale(ax)
+    ax.axvline(1, color="grey", linewidth=0.8)
 
 
 if yr.some(online, "elastic jobs with the objective weighted-completion"):
@@ -107,7 +108,7 @@ if yr.some(batch, "elastic jobs with the objective scheduled-weight"):
         pl.len().alias("instances"),
         pl.when(pl.col("optimum").is_null().any()).then(pl.lit("≥")).otherwise(pl.lit("")).alias("sign"),  # over an upper bound
     )
-    yr.bars(shown, "share", f"share of the greatest weight (%),\nmean of {shown['instances'].max() or 0} common instances")
+    yr.bars(shown, "share", f"share of the greatest weight (%), mean (n={shown['instances'].max() or 0} common instances)")
 
 # %% [markdown]
 # ## Workers and completion (Figure 10)
@@ -123,10 +124,12 @@ jobs = results.jobs.join(
 if yr.some(jobs, "jobs under primal-dual"):
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     for title, rows in yr.groups(jobs, "family").items():
-        ax.scatter(rows["gpus"], rows["train_s"] / 3600, label=f"{title}: training")
-        ax.scatter(rows["gpus"], rows["jct_s"] / 3600, marker="x", label=f"{title}: completion")
+        ax.scatter(rows["gpus"], rows["train_s"] / 3600, label=f"{title}, {len(rows)} jobs: training")
+        ax.scatter(rows["gpus"], rows["jct_s"] / 3600, marker="x", label=f"{title}, {len(rows)} jobs: completion")
     ax.set(xlabel="most GPUs held at a time", ylabel="time since release, or in training (h)")
-    ax.legend(fontsize=8)
+    yr.log_scale(ax)
+    yr.log_scale(ax, "y")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # ## Certificates

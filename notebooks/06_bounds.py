@@ -110,10 +110,8 @@ if yr.some(loaded, "bounds beside optima with a known utilisation"):
     panels = several(loaded)
     axes = yr.panels(len(panels))
     for ax, (title, rows) in zip(axes, panels.items()):
-        for bound, points in yr.groups(rows.sort("gpu_utilization"), "bound").items():
-            ax.plot(100 * points["gpu_utilization"], points["tightness"], marker="o", linestyle=":", linewidth=0.8, label=bound)
-        ax.set(xlabel="GPU utilisation of the optimal schedule (%)", ylabel="bound / optimum", title=title)
-        ax.legend(fontsize=8)
+        yr.scatter(rows.with_columns(pl.col("gpu_utilization") * 100), "gpu_utilization", "tightness", "GPU utilisation of the optimal schedule (%)", "bound / optimum", by="bound", ax=ax)
+        ax.set_title(title)
 
 # %% [markdown]
 # ## Where there is no optimum
@@ -168,14 +166,17 @@ if yr.some(results.theorems, "evaluated theorems"):
 # %%
 events = results.events.sort("run", "cell_id", "objective", "solve", "event")
 if yr.some(events, "solver events"):
+    events = events.filter(pl.len().over("run", "cell_id", "objective", "solve") > 1)  # others have their end alone
     panels = list(yr.groups(events, "run", "cell_id", "objective", "solve").values())
     panels = sorted(panels, key=len, reverse=True)[:3]
     solver = results.solves.select("run", "cell_id", "objective", "solve", "formulation", "solver")
     axes = yr.panels(len(panels))
     for ax, rows in zip(axes, panels):
         about = rows.head(1).join(solver, on=["run", "cell_id", "objective", "solve"], how="left").row(0, named=True)
-        ax.step(rows["time_s"], rows["primal_bound"], where="post", marker=".", label="incumbent")
-        ax.step(rows["time_s"], rows["dual_bound"], where="post", marker=".", label="bound")
-        ax.set(xlabel="time since the solve began (s)", ylabel="objective (the model's own unit)")
-        ax.set_title(f"{about['formulation']}, {about['solver']}: {about['instance']}", fontsize=8)
+        last = rows["primal_bound"].drop_nulls().last()
+        scale, unit = yr.time_unit(rows["time_s"].max())
+        for column, label in (("primal_bound", "incumbent"), ("dual_bound", "bound")):
+            ax.step(rows["time_s"] / scale, 100 * rows[column] / last, where="post", marker=".", label=label)
+        ax.set(xlabel=f"time since the solve began ({unit})", ylabel="objective / last incumbent (%)")
+        ax.set_title(f"{about['formulation']}, {about['solver']}: {about['instance']}", fontsize=9)
         ax.legend(fontsize=8)

@@ -10,7 +10,9 @@ a notebook fails; the error is printed, and is in the rendered notebook too.
 
 import argparse
 import asyncio
+import html
 import os
+import re
 import sys
 import tempfile
 import time
@@ -26,9 +28,33 @@ from traitlets.config import Config
 HERE = Path(__file__).resolve().parent
 
 
+def describe(notebook: nbformat.NotebookNode) -> None:
+    """Give the figures of every cell a text for whoever cannot see them: the heading and what there is to see, of the
+    text above."""
+    heading, seen = "", ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            found = re.findall(r"^#+ (.+)$", cell.source, re.M)
+            heading = found[-1] if found else heading
+            what = re.search(r"\*\*What to see:\*\* (.+)", cell.source, re.S)
+            seen = re.sub(r"[`*]", "", re.sub(r"\s+", " ", what[1])) if what else ""
+        else:
+            cell.metadata["alt"] = f"Figure: {heading.rstrip('?')}. {seen[:1].upper()}{seen[1:]}".strip()
+
+
+def with_texts(page: str, notebook: nbformat.NotebookNode) -> str:
+    """The page with these texts, which nbconvert leaves out, on its figures, in order."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                page = page.replace('alt="No description has been provided for this image"', f'alt="{html.escape(cell.metadata["alt"])}"', 1)
+    return page
+
+
 async def execute(path: Path, out: Path, results: Path, sockets: Path, turn: asyncio.Semaphore) -> str | None:
     """Run one notebook in a process of its own; return what went wrong, or None."""
     notebook = jupytext.read(path)
+    describe(notebook)
     config = Config()
     if os.name == "posix":  # sockets in a private folder, no open ports
         config.KernelManager.update(transport="ipc", ip=str(sockets / path.stem[:2]))
@@ -42,8 +68,8 @@ async def execute(path: Path, out: Path, results: Path, sockets: Path, turn: asy
             error = str(e)
         took = time.monotonic() - began
     nbformat.write(notebook, out / path.with_suffix(".ipynb").name)
-    html, _ = HTMLExporter().from_notebook_node(notebook, {"metadata": {"name": path.stem}})
-    (out / path.with_suffix(".html").name).write_text(html, encoding="utf-8")
+    page, _ = HTMLExporter().from_notebook_node(notebook, {"metadata": {"name": path.stem}})
+    (out / path.with_suffix(".html").name).write_text(with_texts(page, notebook), encoding="utf-8")
     print(f"{path.name}: {'failed' if error else 'done'} in {took:.1f} s", flush=True)
     return error
 

@@ -253,10 +253,19 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(means["instances"].to_list(), [3, 3])
         self.assertAlmostEqual(means["ratio"][1], (2.0 * 4.0 * 8.0) ** (1 / 3))
 
+    def test_bars_over_a_wide_range_are_points(self):
+        near = yr.bars(pl.DataFrame({"method": ["a", "b"], "x": [1.0, 20.0]}), "x", "x")
+        self.assertEqual((near.get_xscale(), len(near.patches)), ("linear", 2))
+        far = yr.bars(pl.DataFrame({"method": ["a", "b"], "x": [1.0, 21.0]}), "x", "x")
+        self.assertEqual((far.get_xscale(), len(far.patches)), ("log", 0))
+        none = yr.bars(pl.DataFrame({"method": ["a", "b"], "x": [0.0, 21.0]}), "x", "x")  # 0 has no logarithm
+        self.assertEqual((none.get_xscale(), len(none.patches)), ("linear", 2))
+        plt.close("all")
+
     def test_bars_over_bounds_say_so(self):
         ax = yr.ratio_bars(rows({k: v for k, v in self.costs.items() if k != "lucky"}))
         self.assertTrue(all(t.get_text().startswith("≤") for t in ax.texts))
-        self.assertEqual(ax.get_ylabel(), "cost / optimum or lower bound (≤),\ngeometric mean (common instances: 3)")
+        self.assertEqual(ax.get_xlabel(), "cost / optimum or lower bound (≤),\ngeometric mean (n=3 common instances)")
         plt.close(ax.figure)
 
     def test_sweep_is_of_the_same_instances(self):

@@ -23,6 +23,8 @@ def main(directories):
         os.environ["YARDSTICK_RESULTS"] = directory
         counts = {}
         for path in sorted(pathlib.Path(__file__).parents[3].joinpath("notebooks").glob("[0-9]*.py")):
+            if "yr.load()" not in path.read_text():
+                continue  # it makes its own results, whatever there is
             with contextlib.redirect_stdout(io.StringIO()):
                 runpy.run_path(str(path))
             for number in plt.get_fignums():

@@ -463,38 +463,64 @@ def sweep(frame: pl.DataFrame, x: str, y: str, xlabel: str, ylabel: str, by: str
     return ax
 
 
-def stacked(frame: pl.DataFrame, parts: dict[str, str], ylabel: str, by: str = "method", ax=None):
-    """A bar per row, stacked from the columns of `parts`, which names each."""
+def scatter(frame: pl.DataFrame, x: str, y: str, xlabel: str, ylabel: str, by: str = "method", ax=None):
+    """A point per row, a colour and a marker per method, of which n counts the points."""
     ax = _axes(ax)
-    labels, base = frame[by].to_list(), [0.0] * len(frame)
-    for column, label in parts.items():
-        values = frame[column].fill_null(0).to_list()
-        ax.bar(labels, values, bottom=base, label=label)
-        base = [b + v for b, v in zip(base, values)]
-    ax.set(xlabel=by.replace("_", " "), ylabel=ylabel)
-    _tilt(ax)
+    for k, name in enumerate(names(frame, by)):
+        rows = frame.filter(pl.col(by) == name).drop_nulls([x, y])
+        ax.plot(rows[x], rows[y], "os^Dv*PX"[k % 8], label=f"{name} (n={len(rows)})", alpha=0.8, markersize=5)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     _legend(ax)
     return ax
 
 
-def bars(frame: pl.DataFrame, y: str, ylabel: str, by: str = "method", ax=None, colour: str | None = None):
-    """A bar per row, with its value written on it, behind `sign` if there is one."""
-    ax = _axes(ax)
-    values = frame[y].fill_null(0).to_list()
-    found = ax.bar(frame[by].to_list(), values, color=colour)
-    signs = frame["sign"].to_list() if "sign" in frame.columns else [""] * len(frame)
-    ax.bar_label(found, [s + (f"{v:,.0f}" if v >= 100 else f"{v:.3g}") for s, v in zip(signs, values)], fontsize=8)
-    ax.set(xlabel=by.replace("_", " "), ylabel=ylabel)
-    _tilt(ax)
+def stacked(frame: pl.DataFrame, parts: dict[str, str], xlabel: str, by: str = "method", ax=None):
+    """A bar per row, from the top, stacked from the columns of `parts`, which names each."""
+    labels = frame[by].to_list()
+    ax = _axes(ax, (7.0, _tall(len(labels)) + 0.5))
+    base = [0.0] * len(labels)
+    for column, label in parts.items():
+        values = frame[column].fill_null(0).to_list()
+        ax.barh(labels, values, left=base, label=label)
+        base = [b + v for b, v in zip(base, values)]
+    ax.set(ylabel=by.replace("_", " "), xlabel=xlabel)
+    ax.invert_yaxis()
+    _legend(ax)
     return ax
+
+
+def bars(frame: pl.DataFrame, x: str, xlabel: str, by: str = "method", ax=None, colour: str | None = None):
+    """A bar per row, from the top, with its value written behind it, after `sign` if there is one. Where the largest
+    is more than 20 times the smallest the axis is logarithmic, and there are points in place of bars."""
+    labels, values = frame[by].to_list(), frame[x].fill_null(0).to_list()
+    ax = _axes(ax, (7.0, _tall(len(labels))))
+    signs = frame["sign"].to_list() if "sign" in frame.columns else [""] * len(frame)
+    texts = [s + (f"{v:,.0f}" if v >= 100 else f"{v:.3g}") for s, v in zip(signs, values)]
+    if values and min(values) > 0 and max(values) > 20 * min(values):
+        ax.plot(values, labels, "o", color=colour)
+        for label, value, text in zip(labels, values, texts):
+            ax.annotate(text, (value, label), xytext=(6, 0), textcoords="offset points", va="center", fontsize=8)
+        log_scale(ax)
+        ax.margins(x=0.15)
+    else:
+        ax.bar_label(ax.barh(labels, values, color=colour), texts, padding=3, fontsize=8)
+        ax.set_xlim(0, 1.12 * max(values, default=1) or 1)
+    ax.set(ylabel=by.replace("_", " "), xlabel=xlabel)
+    ax.invert_yaxis()
+    return ax
+
+
+def _tall(bars: int) -> float:
+    """The height of a figure with that many bars, in inches."""
+    return 0.9 + 0.34 * bars
 
 
 def ratio_bars(frame: pl.DataFrame, by: str = "method", ax=None, key: tuple[str, ...] = INSTANCE):
     """A bar per method: what mean_ratios says of it."""
     means = mean_ratios(frame, by, key)
     n = means["instances"].max() or 0
-    ax = bars(means, "ratio", f"cost / {over(with_ratio(frame))},\ngeometric mean (common instances: {n})", by=by, ax=ax)
-    ax.axhline(1, color="grey", linewidth=0.8)
+    ax = bars(means, "ratio", f"cost / {over(with_ratio(frame))},\ngeometric mean (n={n} common instances)", by=by, ax=ax)
+    ax.axvline(1, color="grey", linewidth=0.8)
     return ax
 
 
@@ -553,7 +579,8 @@ def log_scale(ax, which: str = "x") -> None:
     ax.set(**{f"{which}scale": "log"})
     axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
     low, high = axis.get_view_interval()
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high > 12 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)))
+    subs = (1,) if high > 1000 * low else (1, 2, 5) if high > 12 * low else (1, 1.5, 2, 3, 5, 7) if high > 4 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)
+    axis.set_major_locator(ticker.MaxNLocator(6) if high < 1.5 * low else ticker.LogLocator(subs=subs))
     axis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
 
@@ -566,13 +593,15 @@ def time_unit(seconds: float) -> tuple[float, str]:
     return 1e-6, "µs"
 
 
-def _tilt(ax) -> None:
-    if len(ax.get_xticklabels()) > 3:
-        ax.tick_params(axis="x", labelrotation=30)
-        for label in ax.get_xticklabels():
-            label.set_horizontalalignment("right")
-
-
 def _legend(ax) -> None:
-    if len(ax.get_legend_handles_labels()[0]) > 0:
-        ax.legend(fontsize=8)
+    """A legend below the axes, where it covers nothing."""
+    labels = ax.get_legend_handles_labels()[1]
+    if labels:
+        columns = 1 if max(map(len, labels)) > 28 else 2
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17 * 4 / ax.figure.get_size_inches()[1] * _rows(ax)), ncols=columns, frameon=False)
+
+
+def _rows(ax) -> int:
+    """How many axes the figure has one above the other."""
+    spec = ax.get_subplotspec()
+    return spec.get_gridspec().nrows if spec else 1
