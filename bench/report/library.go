@@ -52,7 +52,7 @@ func WriteLibrary(w io.Writer, l *Library) error {
 		plan             plan
 	}{{"size", "Gap against size", gapIntro, l.sizes()}, {"profile", "Profile of the gaps", "Share of all instances whose gap is at most so much; those with one side never count.", l.profile()}} {
 		var blocks []block
-		if f.plan.svg != nil {
+		if f.plan.picture != nil {
 			drawn, err := f.plan.draw(chart.MaxPoints)
 			if err != nil {
 				return err
@@ -95,7 +95,7 @@ func (l *Library) sizes() plan {
 	}
 	p.alt = fmt.Sprintf("The gaps of %d instances, as points by model; the table below has them.", len(p.rows))
 	if p.points = len(p.rows); p.points > 0 {
-		p.svg = func(most int) ([]byte, error) { f.MaxPoints = most; return f.SVG() }
+		p.picture = func(most int) chart.Drawing { f.MaxPoints = most; return &f }
 	}
 	return p
 }
@@ -130,7 +130,7 @@ func (l *Library) profile() plan {
 	}
 	p.alt = fmt.Sprintf("A step line for each of %d models; the table below has its steps.", len(f.Lines))
 	if p.points = len(p.rows); p.points > 0 {
-		p.svg = func(most int) ([]byte, error) { f.MaxPoints = most; return f.SVG() }
+		p.picture = func(most int) chart.Drawing { f.MaxPoints = most; return &f }
 	}
 	return p
 }
