@@ -3,7 +3,7 @@ package reproduce
 import (
 	"context"
 	"errors"
-	"reflect"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -67,8 +67,8 @@ func TestItemsGoOn(t *testing.T) {
 			}
 			// What was computed is found again: the output is that of the first run to the letter.
 			in.Parts = (&memory{kept: whole.kept}).parts()
-			if again, err := item.Make(t.Context(), in); err != nil || !reflect.DeepEqual(again, want) {
-				t.Errorf("%v: %+v, want %+v", err, again, want)
+			if again, err := item.Make(t.Context(), in); err != nil || text(again) != text(want) {
+				t.Errorf("found again: %v, or another output", err)
 			}
 			half := &memory{kept: map[string]string{}, until: len(whole.kept) / 2}
 			var ctx context.Context
@@ -85,8 +85,8 @@ func TestItemsGoOn(t *testing.T) {
 				t.Fatalf("%d parts of %d, %v", len(rest.kept), whole.total, err)
 			}
 			if name == "lazer-bursts" || name == "lazer-fig8e" {
-				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%+v, want %+v", got, want)
+				if text(got) != text(want) {
+					t.Error("gone on: another output")
 				}
 			} else if !slices.Equal(got.Notes, want.Notes) {
 				t.Error(got.Notes)
@@ -94,6 +94,9 @@ func TestItemsGoOn(t *testing.T) {
 		})
 	}
 }
+
+// text has all of an output: numbers may be no numbers, which are equal to nothing.
+func text(o *Output) string { return fmt.Sprintf("%+v", o) }
 
 // A part that cannot be read back is an error that says what to do.
 func TestPartsThatCannotBeRead(t *testing.T) {
