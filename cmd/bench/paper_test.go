@@ -18,11 +18,12 @@ func TestPapers(t *testing.T) {
 	instance, done := write(t, "in_1.json", tinyInstance), write(t, "done_&.csv", "job,end\n1,10\n2,40\n")
 	jobs := write(t, "jobs.csv", "submit,gpus,duration\n0,1,10\n5,2,20\n")
 	gang, models, placing := "../../notebooks/golden/gang", "../../notebooks/golden/models", "../../notebooks/golden/placing"
+	library := "--library=" + ownLibrary(t)
 	lines := map[string][][]string{
 		"report":  {{"report", gang}, {"report", models}, {"report", placing, "--part", "summary"}},
 		"compare": {{"compare", gang, models}, {"compare", resultDir(t, 1), resultDir(t, 2)}},
 		"bound":   {{"bound", instance, "-q"}}, "score": {{"score", jobs, done, "--gpus", "2", "--all", "--objective", "all"}},
-		"library table": {{"library", "table", "--library=" + ownLibrary(t), "-q"}},
+		"library table": {{"library", "table", library, "-q"}}, "library run": {{"library", "run", "--policy", "sjf", library, "-q"}},
 	}
 	eachFlag(func(command string, f *pflag.Flag) {
 		if (f.Name == "format" || f.Name == "report") && strings.Contains(f.Usage, "latex") && lines[command] == nil {
