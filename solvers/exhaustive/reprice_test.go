@@ -161,7 +161,7 @@ func eager(t *testing.T, in *sched.Instance, obj sched.Objective, prices *bounds
 // weights, uneven servers. Cut short, their bound is none above the optimum.
 func TestClimbedTrees(t *testing.T) {
 	climbs, nodes, plain := 0, 0, 0
-	for seed := range uint64(tier.Draws(150, 3000)) {
+	for seed := range uint64(tier.Draws(150, 1500)) {
 		rng := rand.New(rand.NewPCG(seed, 53))
 		in := randomInstance(rng, 2+rng.IntN(3))
 		for _, obj := range pick2(rng) {

@@ -217,7 +217,7 @@ func TestCheckModel(t *testing.T) {
 	if err != nil {
 		schedtest.Missing(t, "%v", err)
 	}
-	for seed := range tier.Draws(5, 60) {
+	for seed := range tier.Draws(5, 30) {
 		r := rand.New(rand.NewPCG(uint64(seed), 24))
 		p := draw(r, 2+r.IntN(4))
 		best, starts := brute(t, p)
